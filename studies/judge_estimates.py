@@ -27,11 +27,13 @@ from families import FAMILIES, HALVES, Truth, half_of, truths
 from advisor.answers.rank.assemble import Contest, contests
 from advisor.answers.rank.simulate import experiment_of, judged_methods
 from advisor.errors import InputError, listed
+from advisor.inputs.estimates import RawEstimates
 from advisor.question.collected import collect
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.question import Question
 from advisor.question.request import Collected
 from advisor.question.settings import Terms
+from advisor.question.spread import Origin
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray
 from simulator.populations import SHAPES, apportion
@@ -118,9 +120,9 @@ def expected_errors(setting: Setting, repetitions: int) -> dict[str, dict[str, f
 
 def contests_of(setting: Setting, estimate: FloatArray) -> tuple[Collected, list[Contest]]:
     """Return what an answer about an estimate rests on, for each metric."""
-    labels, ordered = [f"v{value:06d}" for value in range(len(estimate))], setting.truth.ordered
-    asked = {"protocol": setting.protocol, "epsilon": setting.epsilon, "n": setting.n, "ordered": ordered}
-    collected = collect(labels, estimate, **asked)
+    labels, ordered = tuple(f"v{value:06d}" for value in range(len(estimate))), setting.truth.ordered
+    origin = Origin(setting.protocol, setting.epsilon, setting.n)
+    collected = collect(RawEstimates(labels, estimate), origin, ordered=ordered)
     names = common.metrics_for(METRIC_NAMES, ordered=ordered)
     question = Terms(epsilon=setting.epsilon, metric=tuple(names))
     request = build_estimate_request(Question(terms=question), collected, name="estimate")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.advice import Advice
-from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.keywords import keyword_errors
 from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
@@ -163,7 +163,7 @@ def reports(
     ['no', 'yes']
     """
     question = _question("reports", locals(), protocol)
-    _require_budget(question)
+    require(*question.needs)
     domain = getattr(getattr(source, "dtype", None), "categories", None) if labels is None else labels
     used = question.collection.protocol or ""
     numbered = labels is not None and not all(isinstance(label, int | np.integer) for label in labels)
@@ -181,9 +181,8 @@ def reports(
 def _question(name: str, given: Mapping[str, Any], protocol: Named) -> CollectedQuestion:
     """Return the question of a function about a collection; its menu is that of the next round."""
     question = CollectedQuestion.of({**given, "protocol": None})
-    collection = replace(group_of(Collection, given["collection"]), used=(protocol,))
-    question = replace(question, collection=collection, report_format=group_of(ReportFormat, given.get("written")))
-    question = question.with_budget()
+    used: tuple[Any, ...] = (protocol,)  # read as all options are
+    question = replace(question, collection=replace(question.collection, used=used)).with_budget()
     question.terms.one_metric(name)
     check_collected(question)
     return question
@@ -191,26 +190,16 @@ def _question(name: str, given: Mapping[str, Any], protocol: Named) -> Collected
 
 def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[str, ...] | None) -> Request:
     """Return the request for a tally in memory; names: of its categories, if they are given."""
-    k, n, ordered, used = (
-        question.domain.k,
-        question.terms.n,
-        question.domain.ordered,
-        question.collection.protocol or "",
-    )
+    k, ordered, n = question.domain.k, question.domain.ordered, question.terms.n
     if n not in (None, tally.n):
         raise InputError(f"the tally is of {tally.n:,} reports, --n {n:,} was given: leave --n out")
-    _require_budget(question)
+    require(*question.needs)
     require(("--k", k or names, "the number of categories, or labels=, in order"))
     names = names or place_names(k or 0)
-    notes = numbers_note(names) if ordered is None and used in frequency_oracles() else ()
-    collected = tally_in_memory(
-        names, tally, protocol=used, epsilon=question.epsilon, ordered=False if notes else ordered, assumptions=notes
-    )
+    notes = numbers_note(names) if ordered is None and question.origin.protocol in frequency_oracles() else ()
+    in_order = False if notes else ordered
+    collected = tally_in_memory(names, tally, question.origin, ordered=in_order, assumptions=notes)
     return build_estimate_request(question, collected, name="tally", surrogate=question.collection.surrogate)
-
-
-def _require_budget(question: CollectedQuestion) -> None:
-    require(("--eps", question.terms.epsilon, "the privacy budget of one report, for example --eps 1"))
 
 
 def _advice(request: Request, question: CollectedQuestion) -> Advice:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from advisor.checks import GROUPED
 from advisor.errors import InputError
 from advisor.question.option import Option, Settings, options_of
-from advisor.question.question import group_error
 from advisor.question.rules import DATA
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import ForeignError
@@ -64,7 +63,6 @@ WORDS = ("all", "smp", "spl", "pair", "likelihood", "dask", "low", "medium", "hi
 PLAIN = re.compile(r"[+-]?[\d._]+(e[+-]?\d+)?|[A-Z:]+")  # values without quotes: numbers, and what stands for a value
 SHELL = r"ldp-advise (?:code|reports) [^,;()]*"  # commands that are no functions
 FLAG = re.compile(rf"{SHELL}|(--[a-z][a-z-]*)(?: ([\w./](?:[\w.,:/=+-]*\w)?))?")  # an option, and the word behind it
-S = TypeVar("S", bound=Settings)
 KEYWORD = r"\w+=(?:\w+\([^()]*\)|\[[^]]*\]|'[^']*'|\w[\w.-]*\b)?"
 COMMAND = re.compile(rf"ldp-advise( plan| sweep| audit| rounds| choose|)((?: {KEYWORD})+)")
 
@@ -112,16 +110,6 @@ def keyword_errors(*flat: str) -> Iterator[None]:
 def python_group(group: type[Settings]) -> type[Settings]:
     """Return a group of options whose refusals name keywords."""
     return type(group.__name__, (group,), {"__post_init__": keyword_errors()(group.__post_init__)})
-
-
-def group_of(group: type[S], given: S | None) -> S:
-    """Return a group of options that was given, or with its defaults.
-
-    Raises InputError for anything else.
-    """
-    if not isinstance(given, group | None):
-        raise group_error(GROUPS[group.__name__], group, given)
-    return group() if given is None else given
 
 
 def _call(match: re.Match[str]) -> str:

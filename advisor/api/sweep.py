@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.sweep.answer import run_sweep
 from advisor.answers.sweep.result import SweepResult
-from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.keywords import keyword_errors
 from advisor.api.paper import comparisons, latex_table
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
@@ -189,4 +189,4 @@ def sweep(
     several = {"epsilons": values(eps), "users": values(n), "sizes": values(k)}
     question = Question.of(locals() | one | several)
     check_sweep(question, resumes=resume is not None)
-    return Sweep.of(run_sweep(sweep_question(question), question.simulation, group_of(Cluster, cluster), resume=resume))
+    return Sweep.of(run_sweep(sweep_question(question), question.simulation, question.cluster, resume=resume))

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
 from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.checks import path
-from advisor.cli.options import Only, Sample
-from advisor.cli.ranking import RankOutput, SimulatedOutput, useless
+from advisor.cli.options import Only
+from advisor.cli.ranking import RankOutput, useless
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
 from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
@@ -53,12 +53,18 @@ class NextRound(Settings):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CollectedOutput(RankOutput):
+    """Output options for an answer about a collection that is over."""
+
+    next_round: NextRound = NextRound()
+
+
+Shown: TypeAlias = Annotated[CollectedOutput, Only("next_round", "output", "extras")]
+
+
 def estimate_command(
-    *,
-    sample: Sample = None,
-    question: Annotated[CollectedQuestion, Only(*COLLECTED, "estimate_columns")],
-    next_round: NextRound,
-    shown: SimulatedOutput,
+    *, question: Annotated[CollectedQuestion, Only("sample", *COLLECTED, "estimate_columns")], shown: Shown
 ) -> None:
     """Post-process a raw estimate that was collected.
 
@@ -67,31 +73,21 @@ def estimate_command(
 
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv
     """
-    asked = replace(question, sample=sample).with_budget()
+    asked = question.with_budget()
     needs = [
-        ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
-        *required_options(asked),
+        ("SAMPLE", asked.sample, "the file with the estimate, or - for standard input"),
+        *asked.needs,
         ("--n", asked.terms.n, "the number of users who reported, for example --n 100000"),
     ]
     if [name for name, value, _ in needs if value is None] != ["--eps"]:  # for which a refusal names what fits
         require(*needs)
-    rank_collected(asked.files, asked, next_round, shown, estimate_request)
-
-
-def required_options(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
-    """Return what both commands need besides a file."""
-    stated = question.collection.statement.given() or None
-    return (
-        ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),
-        ("--eps", question.terms.epsilon or stated, "the privacy budget of one report, for example --eps 1"),
-    )
+    rank_collected(asked.files, asked, shown, estimate_request)
 
 
 def rank_collected(
     files: Sequence[str | None],
     question: CollectedQuestion,
-    next_round: NextRound,
-    shown: RankOutput,
+    shown: CollectedOutput,
     read: Callable[[CollectedQuestion], Request],
 ) -> None:
     """Answer either command.
@@ -100,7 +96,7 @@ def rank_collected(
 
     Raises InputError if the options do not go together, or an estimate cannot be written as there are several answers.
     """
-    terms = question.terms
+    terms, next_round = question.terms, shown.next_round
     asked = replace(question, menu=replace(question.menu, protocol=next_round.next_protocol))
     check_collected(asked)
     several = terms.every_metric or len(terms.metrics) > 1
@@ -114,7 +110,6 @@ def rank_collected(
             document=shown.document,
             fails=useless if shown.extras.fail_if_useless else None,
             inputs=files,
-            plot=shown.picture.plot,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
             reading="reading what was collected",
         ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from advisor.answers.budgets import Budgets
@@ -11,13 +12,14 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.verdict import against_nothing
 from advisor.errors import InputError
 from advisor.figures import number, percent, users
-from advisor.question.request import Request
+from advisor.question.question import BUDGET, Question
+from advisor.question.ranking import ranking_requests
+from advisor.question.settings import Instant
 from advisor.show.budgets import priced_data
 from advisor.show.model import Json
 
 EPSILONS = (0.5, 1.0, 2.0)
 LARGEST = 5_000_000  # bytes of a file that is read for an example: it has to come at once
-MISSING = "--eps is missing: give the privacy budget of one report, for example --eps 1"
 CHOOSE = "ldp-advise choose asks a few questions, and says which ε to use, if any."
 
 
@@ -25,22 +27,21 @@ class MissingBudgetError(InputError):
     """Error for a missing budget, with predicted results at some budgets if available."""
 
     def __init__(self, examples: Sequence[Mapping[str, Json]], lines: Sequence[str]) -> None:
-        super().__init__(MISSING)
+        super().__init__(f"--eps is missing: give {BUDGET}")
         self.examples = list(examples)
         self.lines = tuple(lines)
 
 
-def missing_budget(
-    sample: str | None, requests: Callable[[Sequence[float]], tuple[Request, ...]]
-) -> MissingBudgetError:
-    """Return the error that no budget is given, priced by what is predicted for the question at hand.
+def missing_budget(question: Question) -> MissingBudgetError:
+    """Return the error that no budget is given, priced by what is predicted for the question at some budgets.
 
-    requests: reads the question and returns it at each budget. If it fails, the error has no prices.
+    If that fails, the error has no prices.
     """
-    if sample is not None and not _is_small(sample):
+    if question.path and not _is_small(question.path):
         return MissingBudgetError([], [CHOOSE])
     try:
-        examples = requests(EPSILONS)
+        at_each = replace(question, grid=replace(question.grid, epsilons=EPSILONS), instant=Instant(instant=True))
+        examples = ranking_requests(at_each)
         budgets = Budgets(EPSILONS, tuple(Answer(look_up(request)) for request in examples))
         rows = budgets.priced(budgets.metrics[0])
         request, metric = examples[0], budgets.metrics[0]

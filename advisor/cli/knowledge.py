@@ -17,9 +17,9 @@ from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
 from advisor.errors import InputError, listed, near_miss
 from advisor.question.cluster import Cluster
 from advisor.question.option import Settings, option, require
-from advisor.question.question import Question
+from advisor.question.question import BUDGET, Question
 from advisor.question.ranking import ranking_requests
-from advisor.question.rules import BUDGET, check_data
+from advisor.question.rules import check_data
 from advisor.question.settings import Categories, Instant, Simulation, Terms
 from advisor.show import knowledge as document
 from advisor.show.outputs import check_folder
@@ -93,8 +93,7 @@ def cells_command(
             read=lambda: ranking_requests(asked)[0],
             answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
             document=document.cells_document,
-            inputs=asked.files,
-            unprotected=sample is not None,
+            data=asked,
         ),
         output,
     )

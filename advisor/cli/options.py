@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import os
 import shlex
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import Field
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -21,7 +20,12 @@ from advisor.question.option import Bundle, Option, Settings, options_of
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 ENVIRONMENT = "LDP_ADVISE_"
+SAMPLE = "sample"  # the field of a question that is an argument
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 YES, NO = frozenset({"1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})  # of flags in the environment
+
+Options: TypeAlias = list[tuple[Field[Any], Option]]
+Members: TypeAlias = dict[str, tuple[type[Settings], Options]]
 
 words: ContextVar[tuple[str, ...]] = ContextVar("words", default=())  # of the command line that is being run
 verbose_help: ContextVar[bool] = ContextVar("verbose_help", default=False)
@@ -30,7 +34,8 @@ verbose_help: ContextVar[bool] = ContextVar("verbose_help", default=False)
 class Only:
     """Marks the options of a group that a command takes: ``Annotated[Terms, Only("epsilon", "n")]``.
 
-    Of a bundle, its groups, or parts of them: ``Annotated[Question, Only("terms:epsilon,n", "domain")]``.
+    Of a bundle, its groups, or parts of them: ``Annotated[Question, Only("terms:epsilon,n", "domain")]``; "sample" is
+    the argument of that name.
     """
 
     def __init__(self, *names: str) -> None:
@@ -47,30 +52,27 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     """
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
-    bundles: dict[str, Callable[..., object]] = {}
-    groups: list[tuple[str, str, type[Settings], list[tuple[Field[Any], Option]]]] = []
+    takes: dict[str, tuple[type, Members, bool]] = {}  # class, groups, and whether the sample is a part of it
     for name, parameter in inspect.signature(function).parameters.items():
         kind, only = _kind(hints[name])
-        members = {name: (kind, only)}
-        if issubclass(kind, Bundle):
-            bundles[name], members = kind, _members(kind, only)
-        for member, (group, names) in members.items():
-            if not issubclass(group, Settings):
-                parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
-                continue
-            fields_of_group = [(item, spec) for item, spec in options_of(group) if not names or item.name in names]
-            groups.append((name, member, group, fields_of_group))
-            parameters += [_parameter(item, spec, group.panel) for item, spec in fields_of_group]
+        if not issubclass(kind, Settings | Bundle):
+            parameters.append(parameter.replace(annotation=hints[name], kind=KEYWORD_ONLY))
+            continue
+        members = _members(kind, only) if issubclass(kind, Bundle) else {name: (kind, _options(kind, only))}
+        takes[name] = kind, members, SAMPLE in only
+        if SAMPLE in only:
+            parameters.append(inspect.Parameter(SAMPLE, KEYWORD_ONLY, default=None, annotation=Sample))
+        for group, taken in members.values():
+            parameters += [_parameter(item, spec, group.panel) for item, spec in taken]
 
     def command(**given: object) -> None:
-        fields_given: dict[str, dict[str, object]] = defaultdict(dict)
-        for name, member, group, fields_of_group in groups:
-            values = {item.name: _value(given.pop(item.name), spec) for item, spec in fields_of_group}
-            fields_given[name][member] = group(**{key: value for key, value in values.items() if value is not None})
-        bundled = {
-            name: bundles[name](**parts) if name in bundles else parts[name] for name, parts in fields_given.items()
-        }
-        function(**given, **bundled)
+        made: dict[str, object] = {}
+        for name, (kind, members, has_sample) in takes.items():
+            parts: dict[str, Any] = {member: _group(*one, given) for member, one in members.items()}
+            if has_sample:
+                parts[SAMPLE] = given.pop(SAMPLE)
+            made[name] = kind(**parts) if issubclass(kind, Bundle) else parts[name]
+        function(**given, **made)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -85,13 +87,25 @@ def _kind(hint: Any) -> tuple[type, tuple[str, ...]]:
     return kind if isinstance(kind, type) else object, names
 
 
-def _members(bundle: type[Bundle], only: tuple[str, ...]) -> dict[str, tuple[type, tuple[str, ...]]]:
+def _members(bundle: type[Bundle], only: tuple[str, ...]) -> Members:
     """Return the groups of a bundle that a command takes, in its order, and the options that it takes of each."""
-    hints = {name: _kind(hint) for name, hint in get_type_hints(bundle, include_extras=True).items()}
-    parts = {name.partition(":")[0]: tuple(filter(None, name.partition(":")[2].split(","))) for name in only}
-    if not parts:
-        return {name: member for name, member in hints.items() if issubclass(member[0], Settings)}
-    return {name: (hints[name][0], names or hints[name][1]) for name, names in parts.items()}
+    kinds, members = bundle.kinds(), {}
+    for part in only or kinds:
+        name, _, names = part.partition(":")
+        if name != SAMPLE:
+            members[name] = kinds[name], _options(kinds[name], tuple(filter(None, names.split(","))))
+    return members
+
+
+def _options(group: type[Settings], names: tuple[str, ...]) -> Options:
+    """Return the named options of a group, or all."""
+    return [(item, spec) for item, spec in options_of(group) if not names or item.name in names]
+
+
+def _group(group: type[Settings], options: Options, given: dict[str, Any]) -> Settings:
+    """Return a group with the values of its options, which are taken from what is given."""
+    values = {item.name: _value(given.pop(item.name), spec) for item, spec in options}
+    return group(**{name: value for name, value in values.items() if value is not None})
 
 
 def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
@@ -108,9 +122,7 @@ def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
         rich_help_panel=panel,
     )
     default = None if spec.read is None or item.default in (None, ()) else str(item.default)
-    return inspect.Parameter(
-        item.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
-    )
+    return inspect.Parameter(item.name, KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared])
 
 
 def _variable(spec: Option) -> str:
@@ -197,5 +209,5 @@ def argument(metavar: str, words: str, panel: str = "Input", **more: Any) -> Any
     return typer.Argument(metavar=metavar, help=words, show_default=False, rich_help_panel=panel, **more)
 
 
-SAMPLE = "CSV, TSV, text, Parquet, .gz; - for standard input"
-Sample = Annotated[str | None, argument("SAMPLE", SAMPLE, "Question", autocompletion=complete_command, callback=_named)]
+FILES = "CSV, TSV, text, Parquet, .gz; - for standard input"
+Sample = Annotated[str | None, argument("SAMPLE", FILES, "Question", autocompletion=complete_command, callback=_named)]

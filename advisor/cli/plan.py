@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from advisor.answers.plan.answer import make_plan
-from advisor.cli.options import Only, Sample
+from advisor.cli.options import Only
 from advisor.cli.ranking import Audience
 from advisor.cli.run import Job, Output, run
 from advisor.question.option import refuse
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
 from advisor.question.rules import check_plan
-from advisor.question.settings import Picture
 from advisor.show.decision import decision_of_plan
 from advisor.show.plan import plan_document
 
 PLANNED = (
+    "sample",
     "terms",
     "goal",
     "domain",
@@ -32,14 +31,7 @@ PLANNED = (
 )
 
 
-def plan_command(
-    *,
-    sample: Sample = None,
-    question: Annotated[Question, Only(*PLANNED)],
-    picture: Picture,
-    audience: Audience,
-    output: Output,
-) -> None:
+def plan_command(*, question: Annotated[Question, Only(*PLANNED)], audience: Audience, output: Output) -> None:
     """Say how many users, or which ε, an error takes.
 
     Give --target (or --detect, for a small frequency), and one of --eps and --n; the other is the answer. With a
@@ -48,20 +40,17 @@ def plan_command(
     Examples: ldp-advise plan --target 0.1 --eps 1 sample.csv
               ldp-advise plan --detect 0.001 --eps 1 --k 256
     """
-    asked = replace(question, sample=sample)
-    check_plan(asked)
-    instant = asked.instant.instant
+    check_plan(question)
+    instant = question.instant.instant
     if audience.given():
-        refuse(asked.given("promise"), "does not go with --for decision, whose promise is that of a single report")
+        refuse(question.given("promise"), "does not go with --for decision, whose promise is that of a single report")
     run(
         Job(
-            read=lambda: plan_question(asked),
+            read=lambda: plan_question(question),
             warnings=lambda plan: plan.frequencies.warnings,
             answer=lambda plan, progress: make_plan(plan, instant=instant, progress=progress),
             document=audience.page(plan_document, decision_of_plan, output),
-            inputs=asked.files,
-            plot=picture.plot,
-            unprotected=sample is not None,
+            data=question,
         ),
         output,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from advisor.answers.rank.trade_offs import frontier_of
 from advisor.answers.rank.verdict import USELESS
 from advisor.checks import choice, path
 from advisor.cli.examples import missing_budget
-from advisor.cli.options import Only, Sample
+from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, SideFile, picture_file, run
 from advisor.errors import InputError
 from advisor.question.option import Bundle, Settings, option, refuse
@@ -27,7 +27,6 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
-from advisor.question.settings import Instant, Picture, Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import Decision, decision_html, decision_of
 from advisor.show.model import Document, Role, Sentence
@@ -41,6 +40,7 @@ from simulator.progress import Progress, part
 
 # Options of a question about a sample, or of a look-up without a sample; several budgets are answered side by side.
 RANKED = (
+    "sample",
     "grid:epsilons",
     "terms:n,metric",
     "domain",
@@ -140,10 +140,9 @@ class Extras(Settings):
 class RankOutput(Bundle):
     """Output options for the answer of a ranking."""
 
-    reasons: Reasons = Reasons()
-    picture: Picture = Picture()
-    extras: Extras = Extras()
     output: Output = Output()
+    extras: Extras = Extras()
+    audience: Audience = Audience()
 
     def side_files(self) -> list[SideFile[Answer]]:
         """Return the additional output files."""
@@ -167,11 +166,11 @@ class RankOutput(Bundle):
         return replace(document, parts=(*document.parts, note))
 
 
-# For questions that are never looked up.
-SimulatedOutput = Annotated[RankOutput, Only("picture", "extras", "output")]
+# Without a page for those who decide.
+PlainOutput = Annotated[RankOutput, Only("output", "extras")]
 
 
-def rank(question: Question, shown: RankOutput, audience: Audience | None = None) -> None:
+def rank(question: Question, shown: RankOutput) -> None:
     """Answer a question by simulation for a sample, otherwise by prediction; several budgets side by side.
 
     Raises InputError for missing or contradictory options, or an invalid sample.
@@ -180,27 +179,24 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         names = shlex.join(word for name in question.columns.column for word in ("--column", name))
         raise InputError(f"one --column is ranked at a time: for a plan of several, ldp-advise columns SAMPLE {names}")
     check_or_price(question)
-    if not question.is_predicted and shown.reasons.why:
+    if not question.is_predicted and question.instant.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
-    audience = audience or Audience()
     if len(question.each) > 1:
-        refuse(audience.given(), "goes with one ε: give one --eps")
+        refuse(shown.given("audience"), "goes with one ε: give one --eps")
         _rank_at_budgets(question, shown)
         return
     if question.is_predicted:
         refuse(shown.extras.given("runs"), PREDICTED)
     job: Job[Request, Any] = Job(
         read=lambda: ranking_requests(question)[0],
-        answer=partial(ranking_answer, question, why=shown.reasons.why),
-        document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
+        answer=partial(ranking_answer, question),
+        document=shown.audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         fails=useless if shown.extras.fail_if_useless else None,
-        inputs=question.files,
-        plot=shown.picture.plot,
+        data=question,
         files=shown.side_files(),
-        unprotected=question.sample is not None,
     )
     if question.instant.bias:
-        flags = [*question.given("instant:instant"), *shown.given("extras"), *audience.given()]
+        flags = [*question.given("instant:instant"), *shown.given("extras", "audience")]
         refuse(flags, "does not go with --bias, which is simulated and no ranking")
         job = replace(job, answer=partial(bias_of, jobs=question.simulation.jobs), document=bias_document, files=())
     run(job, shown.output)
@@ -213,12 +209,7 @@ def check_or_price(question: Question) -> None:
     """
     budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
     if (question.sample is not None or question.domain.k is not None) and not budget:
-
-        def requests(epsilons: Sequence[float]) -> tuple[Request, ...]:
-            grid = replace(question.grid, epsilons=tuple(epsilons))
-            return ranking_requests(replace(question, grid=grid, instant=Instant(instant=True)))
-
-        raise missing_budget(question.path or None, requests)
+        raise missing_budget(question)
     check_ranking(question)
 
 
@@ -229,7 +220,8 @@ def useless(answer: Answer) -> bool:
 
 def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     """Answer the same question at each ε, with the same result as a separate question."""
-    flags = [*question.given("instant:bias"), *shown.given("extras:runs,plot_frequencies,matrix", "reasons")]
+    extras = shown.given("extras:runs,plot_frequencies,matrix")
+    flags = [*question.given("instant:bias"), *extras, *question.given("instant:why")]
     refuse(flags, "goes with one ε: give one --eps")
 
     def answers(requests: tuple[Request, ...], progress: Progress) -> Budgets:
@@ -245,9 +237,7 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             answer=answers,
             document=budgets_document,
             fails=(lambda item: any(map(useless, item.answers))) if shown.extras.fail_if_useless else None,
-            inputs=question.files,
-            plot=shown.picture.plot,
-            unprotected=question.sample is not None,
+            data=question,
         ),
         shown.output,
         top=None,
@@ -262,10 +252,8 @@ def _version(flag: bool) -> None:
 
 def rank_command(
     *,
-    sample: Sample = None,
     question: Annotated[Question, Only(*RANKED, "instant")],
     shown: RankOutput,
-    audience: Audience,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, hidden=True, help="show the version")
     ] = False,
@@ -275,12 +263,10 @@ def rank_command(
     Examples: ldp-advise --eps 1 --metric emd sample.csv
               ldp-advise --eps 0.5,1,2 --k 256 --n 2M
     """
-    rank(replace(question, sample=sample), shown, audience)
+    rank(question, shown)
 
 
-def pareto_command(
-    *, sample: Sample = None, question: Annotated[Question, Only(*RANKED, "promise")], picture: Picture, output: Output
-) -> None:
+def pareto_command(*, question: Annotated[Question, Only(*RANKED, "promise")], output: Output) -> None:
     """Show the trade-offs between error, attack and report size.
 
     A pair is shown where no other beats it in all three at once.
@@ -288,17 +274,14 @@ def pareto_command(
     Examples: ldp-advise pareto --eps 1 sample.csv
               ldp-advise pareto --eps 1 --k 256
     """
-    asked = replace(question, sample=sample)
-    asked.terms.one_metric("pareto")
-    check_or_price(asked.alone)
+    question.terms.one_metric("pareto")
+    check_or_price(question.alone)
     run(
         Job(
-            read=lambda: ranking_requests(asked.alone)[0],
-            answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
+            read=lambda: ranking_requests(question.alone)[0],
+            answer=lambda request, progress: frontier_of(ranking_answer(question, request, progress).first),
             document=pareto_document,
-            inputs=asked.files,
-            plot=picture.plot,
-            unprotected=sample is not None,
+            data=question,
         ),
         output,
         top=None,

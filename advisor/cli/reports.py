@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from advisor.checks import path
-from advisor.cli.collected import COLLECTED, NextRound, rank_collected, required_options
+from advisor.cli.collected import COLLECTED, Shown, rank_collected
 from advisor.cli.options import Only, argument
-from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
 from advisor.inputs.reports import merge_reports, named_files
 from advisor.inputs.reports.settings import PARAMETERS
 from advisor.inputs.reports.tallies import Counts, tally_text
-from advisor.question.cluster import Cluster
 from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.request import Request
 from advisor.show.tally import tally_document, tally_warnings
 
 FILES = "CSV, TSV, text or Parquet, or gzip of these; 'part-*.csv'; - for standard input"
@@ -42,10 +38,10 @@ class Tallies(Settings):
 def reports_command(
     *,
     files: Files = None,
-    question: Annotated[CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing,missing", "report_format")],
-    next_round: NextRound,
-    shown: SimulatedOutput,
-    cluster: Cluster,
+    question: Annotated[
+        CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing,missing", "report_format", "cluster")
+    ],
+    shown: Shown,
     tallies: Tallies,
 ) -> None:
     """Count collected reports and post-process their estimate.
@@ -57,34 +53,49 @@ def reports_command(
     Example: ldp-advise reports 'day-*.csv' --protocol olh --eps 1 --k 256 --tally week.json
     Example: ldp-advise reports --merge 'week-*.json'
     """
+    counts: Counts | None = None
     if tallies.merge:
         require(("FILES", files, "the tallies to add up, for example ldp-advise reports --merge 'part-*.json'"))
         counts = merge_reports(files or ())
-        asked = _like(question, cluster.given(), counts)
-        _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
-        return
-    question = question.with_budget()
-    require(("FILES", files, "the files with the reports, or - for standard input"), *required_options(question))
+        question = _like(question, counts)
+    else:
+        question = question.with_budget()
+        require(("FILES", files, "the files with the reports, or - for standard input"), *question.needs)
 
     def read() -> Counts:
-        jobs, digests = question.simulation.jobs, tallies.tally is not None
-        return counts_of_reports(files or (), question, jobs=jobs, cluster=cluster, digests=digests)
+        digests = tallies.tally is not None
+        return counts or counts_of_reports(files or (), question, jobs=question.simulation.jobs, digests=digests)
 
-    _answer(files or (), question, next_round, shown, tallies, read)
+    inputs = [*named_files(files or ())[0], question.cleaning.domain]
+    if tallies.tally is None:
+        rank_collected(inputs, question, shown, lambda asked: reports_request(read(), asked))
+        return
+    ranked = question.given("menu", "limits", "threat", "terms:metric", "collection:surrogate")
+    ranked += shown.given("next_round", "output:plot", "extras")
+    refuse(ranked, "is for an answer, and --tally only counts: give it with --merge")
+    run(
+        Job(
+            read=read,
+            answer=lambda counted, progress: counted,  # noqa: ARG005
+            document=partial(tally_document, path=tallies.tally),
+            inputs=inputs,
+            files=[SideFile("--tally", tallies.tally, ("", ".json"), _write_tally)],
+            warnings=tally_warnings,
+            reading="counting reports",
+        ),
+        shown.output,
+    )
 
 
-def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> CollectedQuestion:
+def _like(question: CollectedQuestion, counts: Counts) -> CollectedQuestion:
     """Return a question about tallies, which say what was collected.
-
-    more: options of how the work is shared out that were given.
 
     Raises InputError for options that say something else, or what tallies tell already.
     """
     settings, collection = counts.settings, question.collection
     refuse(
         (
-            *question.given("domain:k", "columns", "cleaning", "report_format"),
-            *more,
+            *question.given("domain:k", "columns", "cleaning", "report_format", "cluster"),
             *collection.given(*PARAMETERS, "flip_prob"),
         ),
         "is for reports: tallies know how they were made",
@@ -102,41 +113,6 @@ def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> C
         collection=Collection(
             used=(settings.protocol,), surrogate=collection.surrogate, uneven="own_rate" in given, **given
         ),
-    )
-
-
-def _answer(
-    files: Sequence[str],
-    question: CollectedQuestion,
-    next_round: NextRound,
-    shown: RankOutput,
-    tallies: Tallies,
-    read: Callable[[], Counts],
-) -> None:
-    """Rank methods for what was counted, or write the counts."""
-    names = named_files(files)[0]
-    if tallies.tally is None:
-
-        def request(asked: CollectedQuestion) -> Request:
-            return reports_request(read(), asked)
-
-        inputs = (*names, question.cleaning.domain)
-        rank_collected(inputs, question, next_round, shown, request)
-        return
-    ranked = question.given("menu", "limits", "threat", "terms:metric", "collection:surrogate")
-    ranked += [*next_round.given(), *shown.given("picture", "extras")]
-    refuse(ranked, "is for an answer, and --tally only counts: give it with --merge")
-    run(
-        Job(
-            read=read,
-            answer=lambda counts, progress: counts,  # noqa: ARG005
-            document=partial(tally_document, path=tallies.tally),
-            inputs=[*names, question.cleaning.domain],
-            files=[SideFile("--tally", tallies.tally, ("", ".json"), _write_tally)],
-            warnings=tally_warnings,
-            reading="counting reports",
-        ),
-        shown.output,
     )
 
 

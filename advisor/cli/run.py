@@ -18,6 +18,7 @@ from advisor.cli.options import Only, command_line
 from advisor.cli.progress import DelayedProgress
 from advisor.errors import InputError, listed, one_line
 from advisor.question.option import Settings, option, options_of
+from advisor.question.question import Question
 from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_text
 from advisor.show.model import TOP, Document, Tone, View
 from advisor.show.outputs import Outputs, Target
@@ -58,6 +59,7 @@ class Output(Settings):
 
     panel: ClassVar[str] = "Output"
 
+    plot: str | None = option("--plot", read=path, metavar="FILE", help="picture of the answer: .png, .svg or .pdf")
     top: int | None = option("--top", read=whole(1), metavar="N", help=f"rows to show [default: {TOP}; csv, json: all]")
     every_row: bool = option("--all", advanced=True, help="show every row")
     format: str | None = option("--format", read=choice(FORMATS), metavar="FORMAT", help=", ".join(FORMATS))
@@ -92,7 +94,7 @@ class Output(Settings):
         return View(None if self.every_row else self.top or top, self.quiet, self.verbose)
 
 
-# For commands whose tables are always shown as a whole.
+# For commands without a picture, whose tables are always shown as a whole.
 WHOLE = ("format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
 WholeOutput: TypeAlias = Annotated[Output, Only(*WHOLE)]
 
@@ -127,15 +129,14 @@ class Job(Generic[Q, A]):
     read: Callable[[], Q]  # reads the inputs and returns the question
     answer: Callable[[Q, Progress], A]  # returns the answer; called with the question and what shows the progress
     document: Callable[[A], Document]  # returns the document of an answer
-    inputs: Sequence[str | None] = ()  # files that are read, if given, and never overwritten
+    data: Question | None = None  # the question whose sample and other files are read, and never overwritten
+    inputs: Sequence[str | None] = ()  # further files that are read, if given, and never overwritten
     files: Sequence[SideFile[A]] = ()  # additional output files
     resume: str | None = None  # file from which `answer` continues, and to which it saves finished work
     # warnings for the reader that follow from the question: those that it carries, if it does
     warnings: Callable[[Q], Sequence[str]] = lambda question: getattr(question, "warnings", ())
     reading: str = "reading the sample"  # text for the progress display while `read` works
-    unprotected: bool = False  # whether raw data are read that people might want to protect
     fails: Callable[[A], bool] | None = None  # returns whether an answer ends in exit code 3; None: never
-    plot: str | None = None  # file of the picture, if it was named
 
     @classmethod
     def of(cls, document: Callable[[], Document]) -> Job[None, None]:
@@ -148,47 +149,47 @@ def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
 
     Raises InputError if an output cannot be written, or if the input or the question is invalid.
     """
-    outputs = Outputs(force=output.force, inputs=[name for name in job.inputs if name is not None])
+    inputs = [name for name in (*job.inputs, *(job.data.files if job.data else ())) if name is not None]
+    outputs = Outputs(force=output.force, inputs=inputs)
     _refuse_stream("--resume", job.resume, "finished cells are kept there")
     outputs.add("--resume", job.resume, continues=True)
     answer_target = outputs.add("--output", None if output.output == "-" else output.output)
-    plot = SideFile("--plot", job.plot, PICTURES, _draw, require_matplotlib, lambda document: bool(document.picture))
-    page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page)
+    plot = SideFile("--plot", output.plot, PICTURES, _draw, require_matplotlib, lambda document: bool(document.picture))
+    page = SideFile("--report", output.report, PAGES, _write_page)
     plot_target = _target(plot, outputs)
     targets = [_target(file, outputs) for file in job.files]
     page_target = _target(page, outputs)
     if output.chosen_format != "html" and output.title is not None and output.report is None:
         raise InputError("--title is the title of a page: give --report FILE.html too, or --format html")
     with containment() if SOURCES else nullcontext():  # prints of other packages are not part of the answer
-        answer, document, early = _answered(job, quiet=output.quiet)
+        typed = "-" in inputs and sys.stdin is not None and sys.stdin.isatty()
+        answer, document, early = _answered(job, typed=typed, quiet=output.quiet)
     if output.title is not None:
         document = replace(document, title=output.title)
     for warning in document.warnings:
         if warning not in early:
             say(f"warning: {warning}")
-    writers = [partial(write, document, output, answer_target, output.view(top))]
-    if plot_target is not None:
-        writers.append(partial(_write_beside, plot, plot_target, document))
-    for file, target in zip(job.files, targets, strict=True):
-        if target is not None:
-            writers.append(partial(_write_beside, file, target, answer))
-    if page_target is not None:
-        writers.append(partial(page_target.write, partial(_write_page, document)))
-    _write_all(writers)
+    _write_all(
+        [
+            partial(write, document, output, answer_target, output.view(top)),
+            partial(_write_beside, plot, plot_target, document),
+            *(partial(_write_beside, file, target, answer) for file, target in zip(job.files, targets, strict=True)),
+            partial(_write_beside, page, page_target, document),
+        ]
+    )
     if sys.stderr is not None and sys.stderr.isatty() and not output.quiet:
-        paths = (output.output, job.plot, *(file.path for file in job.files), output.report)
+        paths = (output.output, output.plot, *(file.path for file in job.files), output.report)
         written = [name for name in paths if name is not None and name != "-" and Path(name).is_file()]
         if written:
             say(f"written: {', '.join(written)}")
-    if job.unprotected and not output.quiet:
+    if job.data is not None and job.data.sample is not None and not output.quiet:
         say(NOTICE)
     if job.fails is not None and job.fails(answer):
         raise typer.Exit(FAILED)
 
 
-def _answered(job: Job[Q, A], *, quiet: bool) -> tuple[A, Document, list[str]]:
+def _answered(job: Job[Q, A], *, typed: bool, quiet: bool) -> tuple[A, Document, list[str]]:
     """Return the answer, its document, and the warnings that were printed before there was an answer."""
-    typed = "-" in job.inputs and sys.stdin is not None and sys.stdin.isatty()
     if typed and not quiet:
         say("reading what is typed: one value per line; Ctrl-D on a line of its own ends it")
     with DelayedProgress(enabled=not (quiet or typed)) as progress:
@@ -222,7 +223,9 @@ def _write_all(writers: Iterable[Callable[[], None]]) -> None:
         raise refusal
 
 
-def _write_beside(file: SideFile[A], target: Target, answer: A) -> None:
+def _write_beside(file: SideFile[A], target: Target | None, answer: A) -> None:
+    if target is None:
+        return
     if file.shows is None or file.shows(answer):
         target.write(partial(file.write, answer))
     else:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
 from advisor.answers.sweep.answer import run_sweep
 from advisor.answers.sweep.result import SweepResult
 from advisor.checks import path
-from advisor.cli.options import Only, Sample
+from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, picture_file, run, say
-from advisor.question.cluster import Cluster, Resumption
+from advisor.question.cluster import Resumption
 from advisor.question.option import Settings, option
 from advisor.question.question import Question
 from advisor.question.rules import check_sweep
-from advisor.question.settings import Picture
 from advisor.question.sweep import SweepQuestion, sweep_question
 from advisor.show.pictures.sweep import curves_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
 
-SWEPT = ("grid", "terms:metric", "domain:ordered", "columns", "cleaning", "menu", "shape", "simulation")
+SWEPT = (
+    "sample",
+    "grid",
+    "terms:metric",
+    "domain:ordered",
+    "columns",
+    "cleaning",
+    "menu",
+    "shape",
+    "simulation",
+    "cluster",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,26 +47,19 @@ class SweepFiles(Settings):
 
 
 def sweep_command(
-    *,
-    sample: Sample = None,
-    question: Annotated[Question, Only(*SWEPT)],
-    cluster: Cluster,
-    picture: Picture,
-    files: SweepFiles,
-    resumption: Resumption,
-    output: Output,
+    *, question: Annotated[Question, Only(*SWEPT)], files: SweepFiles, resumption: Resumption, output: Output
 ) -> None:
     """Say who wins for each ε, n and k, how often, and by how much.
 
     Example: ldp-advise sweep --eps 0.5,1,2 --n 10k,1M --k 64,1024
     """
-    asked, resume = replace(question, sample=sample), resumption.resume
-    asked.terms.one_metric("sweep")
-    check_sweep(asked, resumes=resume is not None)
+    resume = resumption.resume
+    question.terms.one_metric("sweep")
+    check_sweep(question, resumes=resume is not None)
 
     def answer(grid: SweepQuestion, progress: Progress) -> SweepResult:
         try:
-            return run_sweep(grid, asked.simulation, cluster, resume=resume, progress=progress)
+            return run_sweep(grid, question.simulation, question.cluster, resume=resume, progress=progress)
         except KeyboardInterrupt as stop:
             if stop.args:
                 say(str(stop))
@@ -64,14 +67,12 @@ def sweep_command(
 
     run(
         Job(
-            read=lambda: sweep_question(asked),
+            read=lambda: sweep_question(question),
             answer=answer,
             document=partial(sweep_document, per_protocol=files.per_protocol),
-            inputs=asked.files,
+            data=question,
             resume=resume,
-            plot=picture.plot,
             files=[picture_file("--plot-curves", files.plot_curves, curves_figure)],
-            unprotected=sample is not None,
         ),
         output,
         top=None,

@@ -28,8 +28,8 @@ class RawEstimates:
     labels: tuple[str, ...]  # the k distinct labels without surrounding whitespace, in the order of the file
     # ``(k,)`` estimates in the unit of the file (frequencies or numbers of users); negative values stay negative
     values: NDArray[np.float64]
-    assumptions: tuple[str, ...]  # decisions made for the user, one sentence each
-    warnings: tuple[str, ...]  # what the user should check, one sentence each
+    assumptions: tuple[str, ...] = ()  # decisions made for the user, one sentence each
+    warnings: tuple[str, ...] = ()  # what the user should check, one sentence each
     labelled: bool = True  # whether the file has labels; otherwise they are the numbers of the rows
     column: str = ""  # name of the column with the labels
 

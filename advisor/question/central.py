@@ -42,23 +42,34 @@ class CentralPromise(Settings):
         if self.central_epsilon is not None and self.delta is None:
             raise InputError("--central-eps needs --delta: far below 1/n, for example --delta 1e-8")
 
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """The guarantee, if it is required."""
+        given = self.central_epsilon is not None and self.delta is not None
+        return Guarantee(self.central_epsilon or 0.0, self.delta or 0.0) if given else None
+
 
 @dataclass(frozen=True)
-class Central:
-    """A central guarantee, and the local budgets that satisfy it."""
+class Guarantee:
+    """What all shuffled reports together promise."""
 
-    # epsilon, delta, n: of the guarantee, and number of users who report
     epsilon: float
     delta: float
-    n: int
-    local: Mapping[str, float]  # budget of one report, by protocol
-    anyone: float  # the same for a protocol of which only the budget is known
-    generic: tuple[str, ...]  # protocols of which only the budget is known
 
     @property
     def text(self) -> str:
         """The promise in a few words."""
         return f"central ε = {self.epsilon:g} and δ = {self.delta:g} with a shuffler"
+
+
+@dataclass(frozen=True)
+class Central(Guarantee):
+    """A central guarantee, and the local budgets that satisfy it."""
+
+    n: int  # users who report
+    local: Mapping[str, float]  # budget of one report, by protocol
+    anyone: float  # the same for a protocol of which only the budget is known
+    generic: tuple[str, ...]  # protocols of which only the budget is known
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -86,10 +97,9 @@ def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n
 
     Raises InputError if no budget satisfies it; the message gives the number of users that would be enough.
     """
-    epsilon, delta = promise.central_epsilon, promise.delta
-    if epsilon is None or delta is None:
+    if promise.guarantee is None:
         return None
-
+    epsilon, delta = promise.guarantee.epsilon, promise.guarantee.delta
     menu = {name: PROTOCOLS[name] for name in dict.fromkeys([*protocols, USUAL])}
     try:
         budgets = Shuffler(n, delta).local(epsilon, menu, k)

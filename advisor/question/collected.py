@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -11,51 +12,44 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.domain import Arrangement, arranged, given_order
+from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import by_value, check_domain, look_alikes, shortened, value_of
 from advisor.inputs.numbers import all_numbers
+from advisor.inputs.reports import RawReports
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import Parameters, lowest_count, protocol_with
+from advisor.inputs.reports.settings import lowest_count
 from advisor.question.request import Collected
-from advisor.question.spread import missing_budget, spread_doubt, sum_doubt
+from advisor.question.spread import ROUNDING, SUM_SD, Origin, missing_budget, spread_doubt, sum_doubt
 from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._types import FloatArray
 from simulator.domain import Domain
 from simulator.methods import observe
 from simulator.seeding import rng_for
 
+NORMAL = NormalDist()
 CHANCE = 1e-6  # probability of refusing an estimate that is as stated
 UNLIKELY = 1e-3  # probability of mistaking a raw estimate for a repaired one, which only causes a warning
 LOW_NEGATIVE = 1 / 3  # minimum share of negative values among values below half an sd of noise, for truths up to 2 sd
 COARSE = 4  # maximum of digits with which values may sum to exactly 1 because of rounding
-SUM_SD = 6.0  # tolerance of a sum, in sd
-ROUNDING = 0.01  # tolerance of a sum for rounded values
 
 
 def collect(
-    labels: Sequence[str],
-    values: FloatArray,
+    read: RawEstimates,
+    origin: Origin,
     *,
-    protocol: str,
-    epsilon: float | None,
-    n: int,
-    parameters: Parameters | None = None,
     k: int | None = None,
     domain: Sequence[str] | None = None,
     ordered: bool | None = None,
-    assumptions: Sequence[str] = (),
-    warnings: Sequence[str] = (),
     raw: bool = False,
 ) -> Collected:
     """Check an estimate against the stated protocol, budget and number of users.
 
     Parameters
     ----------
-    labels, values
+    read
         One label and one frequency or count per category; the sum shows whether they are frequencies or counts.
-    protocol, epsilon, n
+    origin
         The stated origin of the estimate; without the budget, the refusal says which ones fit.
-    parameters
-        Unusual parameters of the protocol, see `advisor.inputs.reports.settings.protocol_with`.
     k, domain
         The domain size, and all labels in their order, if they are known.
     ordered
@@ -68,8 +62,8 @@ def collect(
     InputError
         If the estimate cannot have this origin, or k or the domain do not fit.
     """
-    notes, worries = list(assumptions), list(warnings)
-    size = len(values)
+    labels, values, notes, worries = read.labels, read.values, list(read.assumptions), list(read.warnings)
+    size, protocol, n = len(values), origin.protocol, origin.n
     if k is not None and k != size:
         raise InputError(
             f"the estimate has {size:,} categories, k = {k:,} was given: an estimate needs a value for every category "
@@ -80,14 +74,14 @@ def collect(
     placed = values[[place_of[label] for label in names]]
     notes += [order.note] if order.note and order.note not in notes else []
     worries += [text for text in (*order.warnings, *look_alikes(labels)) if text not in worries]
-    oracle = protocol_with(protocol, size, epsilon or 1.0, parameters or {})
+    oracle = origin.oracle(size)
     if not isinstance(oracle, FrequencyOracle):
         raise InputError(
             f"an estimate of {protocol} is not enough, its tally is needed: give the reports, for example ldp-advise "
-            f"reports reports.csv --protocol {protocol} --eps {epsilon or 1:g} --k {size} (in Python: tally=...)"
+            f"reports reports.csv --protocol {protocol} --eps {origin.epsilon or 1:g} --k {size} (in Python: tally=...)"
         )
-    if epsilon is None:
-        raise missing_budget(placed, protocol, n, parameters)
+    if origin.epsilon is None:
+        raise missing_budget(placed, origin)
     noise = oracle.noise(n)
     frequencies, unit = _as_frequencies(placed, noise, raw=raw)
     notes.append(unit)
@@ -100,7 +94,7 @@ def collect(
         cut = _clipped_note(given, undone)
     lost = None if raw else rounded or cut or _cut_note(frequencies)
     worry = None if raw else lost or _repaired_note(frequencies, noise)
-    doubts = [worry, spread_doubt(frequencies, epsilon, protocol, n, parameters or {}, lost=lost is not None)]
+    doubts = [worry, spread_doubt(frequencies, noise, origin, lost=lost is not None)]
     doubts += [None if cut else sum_doubt(values, noise, protocol)]
     worries += [doubt for doubt in doubts if doubt is not None]
     observed = Observed(frequencies, noise, domain=Domain(order.ordered))
@@ -108,53 +102,35 @@ def collect(
 
 
 def collect_tally(
-    labels: Sequence[str],
-    tally: Tally,
-    *,
-    protocol: str,
-    epsilon: float,
-    parameters: Parameters | None = None,
-    domain: Sequence[str] | None = None,
-    ordered: bool | None = None,
-    assumptions: Sequence[str] = (),
-    warnings: Sequence[str] = (),
+    read: RawReports, origin: Origin, *, domain: Sequence[str] | None = None, ordered: bool | None = None
 ) -> Collected:
     """Return the tally of reports with the labels of the categories, in the order of the clients.
 
-    For a protocol for categories only its estimate is kept, see `collect`.
+    For a protocol for categories only its estimate is kept, see `collect`. The tally says how many users reported.
 
     Raises InputError if there are no reports, as `collect` does, and if a needed order is missing.
     """
+    tally = read.tally
     if tally.n < 1:
         raise InputError("the tally holds no report: n must be at least 1")
-    oracle = protocol_with(protocol, len(labels), epsilon, parameters or {})
+    oracle = origin.oracle(len(read.labels))
     if isinstance(oracle, FrequencyOracle):
-        return collect(
-            labels,
-            oracle.estimate(tally.counts, tally.n),
-            protocol=protocol,
-            epsilon=epsilon,
-            n=tally.n,
-            parameters=parameters,
-            domain=domain,
-            ordered=ordered,
-            assumptions=assumptions,
-            warnings=warnings,
-            raw=True,
-        )
+        estimate = oracle.estimate(tally.counts, tally.n)
+        estimated = RawEstimates(read.labels, estimate, read.assumptions, read.warnings)
+        return collect(estimated, replace(origin, n=tally.n), domain=domain, ordered=ordered, raw=True)
     if ordered is False:
-        raise InputError(f"protocol {protocol} needs an ordered domain: leave out --unordered")
-    none = () if oracle.offers("estimate") else (f"{protocol} has no raw estimate, and no intervals from one",)
+        raise InputError(f"protocol {oracle.key} needs an ordered domain: leave out --unordered")
+    none = () if oracle.offers("estimate") else (f"{oracle.key} has no raw estimate, and no intervals from one",)
     observed = observe(oracle, tally, Domain(ordered=True))
-    return Collected(oracle, tally.n, tuple(labels), observed, (*assumptions, *none), (*warnings, *look_alikes(labels)))
+    warnings = (*read.warnings, *look_alikes(read.labels))
+    return Collected(oracle, tally.n, read.labels, observed, (*read.assumptions, *none), warnings)
 
 
 def tally_in_memory(
-    labels: Sequence[str],
+    labels: tuple[str, ...],
     tally: Tally,
+    origin: Origin,
     *,
-    protocol: str,
-    epsilon: float,
     ordered: bool | None = None,
     assumptions: Sequence[str] = (),
 ) -> Collected:
@@ -162,9 +138,8 @@ def tally_in_memory(
 
     Raises InputError if it cannot be a tally of the protocol.
     """
-    k = len(labels)
-    oracle = protocol_with(protocol, k, epsilon, {})
-    counts = np.asarray(tally.counts)
+    k, protocol, counts = len(labels), origin.protocol, np.asarray(tally.counts)
+    oracle = origin.oracle(k)
     size = oracle.sample_tally(np.bincount([0], minlength=k), np.random.default_rng(0)).counts.shape
     if counts.shape != size or counts.dtype.kind not in "iuf" or not np.isfinite(counts).all():
         raise InputError(f"a tally of {protocol} with k = {k} holds {size[0]} counts, got shape {counts.shape}")
@@ -172,9 +147,7 @@ def tally_in_memory(
     if counts.dtype.kind != "f" and counts.min() < lowest:
         raise InputError(f"a tally of {protocol} counts reports, got {counts.min()}: a count is at least {lowest}")
     odd = implausible(tally, oracle) if tally.n > 0 else ()
-    return collect_tally(
-        labels, tally, protocol=protocol, epsilon=epsilon, ordered=ordered, assumptions=assumptions, warnings=odd
-    )
+    return collect_tally(RawReports(labels, tally, tuple(assumptions), odd), origin, ordered=ordered)
 
 
 def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool | None) -> Arrangement:
@@ -295,7 +268,8 @@ def _cut_note(values: FloatArray) -> str | None:
 
 def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     """Return a warning for an estimate without zeros that was repaired before, or None."""
-    near = int((values < _sd_at_zero(values, noise) / 2).sum())
+    sd_at_zero = np.sqrt(noise.line(values)[0])  # of the noise of each value, were its true frequency 0
+    near = int((values < sd_at_zero / 2).sum())
     if values.min() >= 0 and (1 - LOW_NEGATIVE) ** near < UNLIKELY:
         return _not_raw(f"none of its {near:,} values under half an sd of the noise ({noise.sd / 2:.3g}) is negative")
     free = not noise.sums_to_one and not noise.cancels
@@ -303,11 +277,6 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     if free and _decimals(values) is None and abs(float(values.sum()) - 1) < CHANCE * reach:
         return _not_raw(f"it sums to 1 exactly, where chance leaves {reach:.2g} more or less")
     return None
-
-
-def _sd_at_zero(values: FloatArray, noise: Noise) -> FloatArray:
-    """Return ``(k,)`` sd of the noise of each value if its true frequency were 0 and the others as estimated."""
-    return np.broadcast_to(np.sqrt(noise.line(values)[0]), values.shape)
 
 
 # Methods that need no values below 0: the positive part gives the same result (for `power` within 0.024 sd)
@@ -342,7 +311,7 @@ def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
         return Clipping() if zeros <= most else None
     beyond, place = rare[rare > 0], _place(values, noise)
     scale, shift = 1 + _cut_off(values, noise, furthest=0.0), _cut_off(values, noise) / len(values)
-    usual = noise.sd * (_density(place) / NormalDist().cdf(-place) - place)
+    usual = noise.sd * (NORMAL.pdf(place) / NORMAL.cdf(-place) - place)
     if len(beyond) and beyond.mean() < DIVIDED * usual / math.sqrt(scale) and zeros <= most:
         return Clipping(scale=scale)
     # Above a threshold values are no longer next to 0: that is another repair.
@@ -355,14 +324,10 @@ def _zeros(values: FloatArray) -> int:
     return zeros if values.min() == 0 and max(2, k // 50) <= zeros < k else 0
 
 
-def _density(place: float) -> float:
-    return math.exp(-(place**2) / 2) / math.sqrt(2 * math.pi)
-
-
 def _place(values: FloatArray, noise: Noise) -> float:
     """Return how many sd above the common frequency of rare categories they were cut: their share of zeros tells."""
     zeros, rare = int((values == 0).sum()), int((values <= RARE * noise.sd).sum())
-    return max(NormalDist().inv_cdf(min(zeros, rare - 0.5) / rare), -FARTHEST)
+    return max(NORMAL.inv_cdf(min(zeros, rare - 0.5) / rare), -FARTHEST)
 
 
 def _cut_off(values: FloatArray, noise: Noise, furthest: float = math.inf) -> float:
@@ -372,7 +337,7 @@ def _cut_off(values: FloatArray, noise: Noise, furthest: float = math.inf) -> fl
     """
     zeros, rare = int((values == 0).sum()), int((values <= RARE * noise.sd).sum())
     place = min(_place(values, noise), furthest)
-    return noise.sd * (rare * _density(place) + zeros * place)
+    return noise.sd * (rare * NORMAL.pdf(place) + zeros * place)
 
 
 def restored(values: FloatArray, noise: Noise, cut: Clipping) -> FloatArray:

@@ -21,24 +21,22 @@ from advisor.inputs.reports.settings import (
     Parameters,
     check_parameters,
     numbers_note,
-    protocol_with,
     report_kind,
 )
 from advisor.inputs.reports.tallies import Counts
-from advisor.question.cluster import Cluster
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request, check_surrogate
 from advisor.question.option import Settings, like, option
-from advisor.question.question import Question
+from advisor.question.question import BUDGET, Question
 from advisor.question.request import Request
 from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
 from advisor.question.settings import Columns, Menu, require_one
+from advisor.question.spread import Origin
 from advisor.question.statement import ROUNDING, Statement, convert, is_uneven
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
-ALONE = Cluster()
 MANY_HASHES, BYTES = 2e10, 13  # hashes from which processes are worth their start, and bytes of a report of one
 
 
@@ -138,6 +136,21 @@ class CollectedQuestion(Question):
     report_format: ReportFormat = ReportFormat()
 
     @property
+    def origin(self) -> Origin:
+        """What is stated of the collection."""
+        protocol, parameters = self.collection.protocol or "", self.collection.parameters
+        return Origin(protocol, self.terms.epsilon, self.terms.n or 0, parameters)
+
+    @property
+    def needs(self) -> tuple[tuple[str, object, str], ...]:
+        """What any answer needs besides the data, see `advisor.question.option.require`."""
+        stated = self.collection.statement.given() or None
+        return (
+            ("--protocol", self.collection.protocol, "the protocol that was used, for example --protocol oue"),
+            ("--eps", self.terms.epsilon or stated, BUDGET),
+        )
+
+    @property
     def is_predicted(self) -> bool:
         """Whether the answer is predicted: never, what was collected is judged by draws or simulated."""
         return False
@@ -229,22 +242,13 @@ def request_of_estimate(
 
     Raises InputError if its stated origin is wrong.
     """
-    collection, ordered = question.collection, question.domain.ordered
+    ordered = question.domain.ordered
     notes = numbers_note(read.labels) if not read.labelled and ordered is None and domain is None else ()
-    collected = collect(
-        read.labels,
-        read.values,
-        protocol=collection.protocol or "",
-        epsilon=question.terms.epsilon,
-        parameters=collection.parameters,
-        n=question.terms.n or 0,
-        k=question.domain.k,
-        domain=domain,
-        ordered=False if notes else ordered,
-        assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions, *notes),
-        warnings=read.warnings,
-    )
-    return build_estimate_request(question, collected, name=name, surrogate=collection.surrogate, column=read.column)
+    read = replace(read, assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions, *notes))
+    ordered = False if notes else ordered
+    collected = collect(read, question.origin, k=question.domain.k, domain=domain, ordered=ordered)
+    surrogate = question.collection.surrogate
+    return build_estimate_request(question, collected, name=name, surrogate=surrogate, column=read.column)
 
 
 def counts_of_reports(
@@ -252,14 +256,13 @@ def counts_of_reports(
     question: CollectedQuestion,
     *,
     jobs: int | None = None,
-    cluster: Cluster = ALONE,
     digests: bool = False,
     domain: Sequence[str] | None = None,
     layout: FileLayout | None = None,
 ) -> Counts:
     """Count reports, as the options say how they are written; the rest is as in `count_reports`.
 
-    jobs, cluster: how many work, None for as many as pay, and on what.
+    jobs: how many work, None for as many as pay.
     domain, layout: instead of the file of the domain, and of what the options say of the layout.
 
     Raises InputError if a file, or its stated content, is invalid.
@@ -268,7 +271,7 @@ def counts_of_reports(
     how, cleaning = question.report_format, question.cleaning
     categories = domain if cleaning.domain is None else read_domain(cleaning.domain)
     protocol = collection.protocol or ""
-    if jobs is None and not cluster.is_dask:
+    if jobs is None and not question.cluster.is_dask:
         hashes = (k or len(categories or ())) if report_kind(protocol) == "hash" else 0
         jobs = None if total_bytes(paths) / BYTES * hashes > MANY_HASHES else 1
     counts = count_reports(
@@ -286,7 +289,7 @@ def counts_of_reports(
         missing=cleaning.missing_codes,
         skip_bad=how.skip_bad,
         parameters=collection.parameters,
-        workers=cluster.workers(jobs),
+        workers=question.cluster.workers(jobs),
         digests=digests,
     )
     if isinstance(answers := counts.counted.counts, Counter):
@@ -305,28 +308,18 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
 
     Raises InputError if reports of the protocol hardly count so.
     """
-    domain, collection = question.domain, question.collection
-    protocol, read = collection.protocol or "", with_categories(counts)
+    domain, origin, read = question.domain, question.origin, with_categories(counts)
     given = counts.settings.domain if counts.settings.domain_given else None
-    tally, note = read.tally, _budget_note(question, read.labels)
-    unordered = domain.ordered is None and given is None and protocol in frequency_oracles()
+    unordered = domain.ordered is None and given is None and origin.protocol in frequency_oracles()
     notes = numbers_note(read.labels) if unordered else ()
+    note = (f"{read.tally.n:,} reports read", *_budget_note(question, read.labels))
+    read = replace(read, assumptions=(*note, *read.assumptions, *notes))
     try:
-        collected = collect_tally(
-            read.labels,
-            tally,
-            protocol=protocol,
-            epsilon=question.epsilon,
-            parameters=collection.parameters,
-            domain=given,
-            ordered=False if notes else domain.ordered,
-            assumptions=[f"{tally.n:,} reports read", *note, *read.assumptions, *notes],
-            warnings=read.warnings,
-        )
+        collected = collect_tally(read, origin, domain=given, ordered=False if notes else domain.ordered)
     except InputError as error:
-        oracle = protocol_with(protocol, len(read.labels), question.epsilon, collection.parameters)
+        oracle = origin.oracle(len(read.labels))
         pure = isinstance(oracle, HadamardResponse) and oracle.blocks > 1 and question.epsilon <= 1
         hint = "; reports of pure-ldp have one block here: --blocks 1" if pure else ""
         # That the reports are odd is the reason why their estimate is.
         raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
-    return build_estimate_request(question, collected, name=counts.name, surrogate=collection.surrogate)
+    return build_estimate_request(question, collected, name=counts.name, surrogate=question.collection.surrogate)

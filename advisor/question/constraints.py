@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import TypeVar
@@ -14,7 +14,7 @@ from advisor.errors import InputError, listed
 from advisor.question.request import Removal, Request
 from advisor.question.settings import Limits
 from knowledge.deployments import DEPLOYED
-from simulator import POSTPROCESSORS, PostProcessor
+from simulator import POSTPROCESSORS
 from simulator.methods import possible
 from simulator.poisoning import SMALLEST_SET
 from simulator.protocols.protocol import Protocol
@@ -29,57 +29,43 @@ def constrained(request: R, limits: Limits) -> R:
         return request
     oracles = {name: request.oracle(name) for name in request.protocols}
     methods = {name: POSTPROCESSORS[name] for name in request.methods}
-    removals = (
-        _of_protocols("max-bits", limits.max_bits, oracles, lambda protocol: protocol.report_bits),
-        _of_protocols("max-attack", limits.max_attack, oracles, lambda protocol: request.attack_success(protocol.key)),
-        _of_protocols(
-            "server-cost", limits.server_cost, oracles, lambda protocol: protocol.server_operations(request.n)
-        ),
-        _of_names("deployable", limits.deployable, oracles, DEPLOYED),
-        _of_methods("proper", limits.proper, methods, lambda method: method.is_proper),
-        _of_methods("unbiased", limits.unbiased, methods, lambda method: "unbiased" in method.gives),
+    bounds: tuple[tuple[str, float | None, Callable[[Protocol], float]], ...] = (
+        ("max-bits", limits.max_bits, lambda protocol: protocol.report_bits),
+        ("max-attack", limits.max_attack, lambda protocol: request.attack_success(protocol.key)),
+        ("server-cost", limits.server_cost, lambda protocol: protocol.server_operations(request.n)),
     )
-    given = tuple(removal for removal in removals if removal is not None)
-    gone = {name for removal in given for name in (*removal.protocols, *removal.methods)}
+    removals = [_above(name, bound, oracles, cost) for name, bound, cost in bounds if bound is not None]
+    if limits.deployable:
+        removals.append(Removal("deployable", None, tuple(name for name in oracles if name not in DEPLOYED), ()))
+    if limits.proper:
+        removals.append(Removal("proper", None, (), tuple(key for key, one in methods.items() if not one.is_proper)))
+    if limits.unbiased:
+        biased = tuple(key for key, one in methods.items() if "unbiased" not in one.gives)
+        removals.append(Removal("unbiased", None, (), biased))
+    gone = {name for removal in removals for name in (*removal.protocols, *removal.methods)}
     return replace(
         request,
         protocols=tuple(name for name in request.protocols if name not in gone),
         methods=tuple(name for name in request.methods if name not in gone),
-        removals=given,
+        removals=tuple(removals),
     )
 
 
-def _of_protocols(
-    name: str, bound: float | None, protocols: Mapping[str, Protocol], cost: Callable[[Protocol], float]
-) -> Removal | None:
-    if bound is None:
-        return None
+def _above(name: str, bound: float, protocols: Mapping[str, Protocol], cost: Callable[[Protocol], float]) -> Removal:
+    """Return the removal of the protocols that cost more than the bound."""
     costs = {key: cost(protocol) for key, protocol in protocols.items()}
     removed = tuple(key for key in costs if costs[key] > bound)
     least = math.ceil(1000 * min(costs.values())) / 1000 if costs and len(removed) == len(costs) else None
     return Removal(name, bound, removed, (), least)
 
 
-def _of_names(name: str, applies: bool, protocols: Iterable[str], kept: Container[str]) -> Removal | None:
-    return Removal(name, None, tuple(key for key in protocols if key not in kept), ()) if applies else None
-
-
-def _of_methods(
-    name: str, applies: bool, methods: Mapping[str, PostProcessor], keeps: Callable[[PostProcessor], bool]
-) -> Removal | None:
-    if not applies:
-        return None
-    return Removal(name, None, (), tuple(key for key, method in methods.items() if not keeps(method)))
-
-
 def fitting_pairs(request: Request, protocols: Iterable[str]) -> list[tuple[str, str]]:
     """Return the pairs of these protocols with the methods of a request that go together."""
-    return [pair for pair in product(protocols, request.methods) if _fits(pair, request)]
-
-
-def _fits(pair: tuple[str, str], request: Request) -> bool:
-    protocol, method = pair
-    return possible(POSTPROCESSORS[method], request.oracle(protocol), request.domain, request.n)
+    return [
+        (protocol, method)
+        for protocol, method in product(protocols, request.methods)
+        if possible(POSTPROCESSORS[method], request.oracle(protocol), request.domain, request.n)
+    ]
 
 
 def bounded(request: Request) -> Request:

@@ -12,6 +12,8 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.channels.channel import ChannelProtocol
 from simulator.foreign import REGISTERED
 
+HONEST = Threat()
+
 
 def fitting_metrics(
     question: Terms, ordered: bool, *, predictable: Container[str] | None = None
@@ -96,7 +98,7 @@ def fitting_methods(
     menu: Menu,
     metrics: tuple[str, ...],
     ordered: bool,
-    threat: Threat | None = None,
+    threat: Threat = HONEST,
     *,
     k: int | None = None,
     reports: bool = True,
@@ -110,15 +112,14 @@ def fitting_methods(
     """
     asks_queries = any(METRICS[name].clipped for name in metrics)
     fitting = []
-    feared = threat is not None and threat.threat is not None
-    targets = feared and threat is not None and bool(threat.targets)
+    feared = threat.threat is not None
     for name in POSTPROCESSORS if feared and not menu.method else menu.methods:
         method = POSTPROCESSORS[name]
         if k is not None and method.largest is not None and k > method.largest and name not in menu.method:
             continue
         if method.is_remedy and not feared:
             reason = "is a remedy for fake users: ask ldp-advise fakes or estimate for it, with --threat SHARE"
-        elif "targets" in method.needs and not targets:
+        elif "targets" in method.needs and not threat.targets:
             reason = "needs to know what fake users promote: give --targets LABEL"
         elif "suspects" in method.needs and not reports:
             reason = "needs the reports one by one, and an estimate or a tally no longer has them"

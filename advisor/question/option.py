@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, ClassVar, Self, TypeAlias
 
+from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError
 
 Read: TypeAlias = Callable[[str, object], object]  # a reader of `advisor.checks`
+OTHER_NAMES = {"eps": "epsilon", "written": "report_format"}  # keywords of Python callers that name no field
+OPTIONS_TOO = ("columns", "instant", "shape", "threat")  # names of groups that are keywords for an option as well
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class Settings:
         return tuple(
             spec.flag
             for item, spec in options_of(type(self))
-            if (not names or item.name in names) and getattr(self, item.name) != _default(item)
+            if (not names or item.name in names) and getattr(self, item.name) != item.default
         )
 
     def typed(self) -> tuple[str, ...]:
@@ -114,7 +118,7 @@ class Settings:
         words: list[str] = []
         for item, spec in options_of(type(self)):
             value = getattr(self, item.name)
-            if value == _default(item):
+            if value == item.default:
                 continue
             yes, _, no = spec.flags[0].partition("/")
             if spec.read is None:
@@ -131,10 +135,43 @@ class Bundle:
     """Base of data classes whose fields are groups: a command that takes one takes all of its groups, or some."""
 
     @classmethod
+    def kinds(cls) -> dict[str, type[Settings]]:
+        """Return the kind of each group, by the name of its field."""
+        return {item.name: type(item.default) for item in fields(cls) if isinstance(item.default, Settings)}
+
+    @classmethod
     def with_groups(cls, groups: Iterable[Settings], **more: Any) -> Self:
         """Return the bundle that has these groups, each where one of its kind belongs; the others are as always."""
-        names = {type(item.default): item.name for item in fields(cls) if isinstance(item.default, Settings)}
+        names = {kind: name for name, kind in cls.kinds().items()}
         return cls(**{names[type(group)]: group for group in groups}, **more)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **more: Any) -> Self:
+        """Return the bundle of a Python caller, from keywords that are the names of options or of groups.
+
+        Where two groups have an option of that name, it is that of the last. Other keywords are left alone.
+
+        Raises InputError for an invalid value.
+        """
+        kinds = cls.kinds()
+        group_of = {item.name: name for name, kind in kinds.items() for item, _ in options_of(kind)}
+        parts: dict[str, Settings] = {}
+        options: dict[str, dict[str, Any]] = defaultdict(dict)
+        for keyword, value in given.items():
+            name = OTHER_NAMES.get(keyword, keyword)
+            if value is None:
+                continue
+            if name in kinds and isinstance(value, kinds[name]):
+                parts[name] = kinds[name](**vars(value))
+            elif name in kinds and (name not in OPTIONS_TOO or isinstance(value, Settings)):
+                kind = kinds[name].__name__
+                raise InputError(
+                    f"{keyword} must be {keyword}={kind}(...), with {kind} from advisor, got {shown(value)}"
+                )
+            elif name in group_of:
+                field_name = "skew" if name == "shape" and isinstance(value, int | float) else name
+                options[group_of[name]][field_name] = value
+        return cls(**parts | {name: kinds[name](**values) for name, values in options.items()}, **more)
 
     @property
     def groups(self) -> tuple[Settings, ...]:
@@ -178,10 +215,6 @@ def options_of(group: type[Settings]) -> Iterator[tuple[Field[Any], Option]]:
     for item in fields(group):
         if "option" in item.metadata:
             yield item, item.metadata["option"]
-
-
-def _default(item: Field[Any]) -> object:
-    return None if item.default is MISSING else item.default
 
 
 def require(*needs: tuple[str, object, str]) -> None:

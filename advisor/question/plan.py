@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from advisor.errors import InputError, listed
+from advisor.question.central import Guarantee
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricValues
@@ -18,45 +19,16 @@ from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import N_MAX, Menu, Simulation
 from knowledge.deployments import DEPLOYED
 from simulator import PROTOCOLS, frequency_oracles
-from simulator.protocols import EPSILON_MAX, EPSILON_MIN, StandardProtocol
+from simulator.protocols import EPSILON_MAX, StandardProtocol
 from simulator.ranking import Pair
 from simulator.shuffler import Shuffler
 
 PLACES = np.geomspace(1e3, 1e9, 7)  # numbers of users between which a first answer is interpolated linearly
 
 
-@dataclass(frozen=True)
-class PlanShuffling:
-    """A central guarantee that the shuffled reports of k categories satisfy, for any number of users.
-
-    Raises InputError if the guarantee is below all budgets, so that few users could not satisfy it.
-    """
-
-    epsilon: float
-    delta: float
-    k: int
-
-    def __post_init__(self) -> None:
-        if self.epsilon < EPSILON_MIN:
-            raise InputError(f"central-eps must be at least {EPSILON_MIN:g} in a plan, got {self.epsilon:g}")
-
-    @property
-    def text(self) -> str:
-        """The promise in a few words."""
-        return f"central ε = {self.epsilon:g} and δ = {self.delta:g} with a shuffler"
-
-    def local(self, protocol: str, n: int) -> float:
-        """Return the largest budget that satisfies the guarantee for n users: at least the central budget."""
-        return _local(self.epsilon, self.delta, self.k, protocol, min(n, N_MAX))
-
-    def near(self, protocol: str, n: float) -> float:
-        """Return a fast approximation of `local`: linear interpolation between logarithms."""
-        budgets = [self.local(protocol, round(place)) for place in PLACES.tolist()]
-        return float(np.exp(np.interp(np.log(n), np.log(PLACES), np.log(budgets))))
-
-
 @lru_cache(maxsize=4096)
 def _local(epsilon: float, delta: float, k: int, protocol: str, n: int) -> float:
+    """Return the largest budget of a protocol whose shuffled reports of n users keep a promise."""
     return Shuffler(n, delta).local(epsilon, {protocol: PROTOCOLS[protocol]}, k)[protocol]
 
 
@@ -86,7 +58,7 @@ class PlanQuestion:
     # The named pairs, by protocol; empty if a part of the pair was left open
     named: tuple[Pair, ...] = ()
     restricted: bool = False  # whether the menu was restricted
-    shuffled: PlanShuffling | None = None  # the promise of shuffled reports, instead of a budget; n is then the unknown
+    shuffled: Guarantee | None = None  # the promise of shuffled reports, instead of a budget; n is then the unknown
 
     @property
     def unknown(self) -> str:
@@ -117,9 +89,13 @@ class PlanQuestion:
 
         near: use the fast approximation, for a first answer.
         """
-        if self.shuffled is not None:
-            return self.shuffled.near(protocol, x) if near else self.shuffled.local(protocol, round(x))
-        return x if self.epsilon is None else self.epsilon
+        if self.shuffled is None:
+            return x if self.epsilon is None else self.epsilon
+        promise = self.shuffled.epsilon, self.shuffled.delta, self.frequencies.k, protocol
+        if not near:
+            return _local(*promise, min(round(x), N_MAX))
+        budgets = [_local(*promise, round(place)) for place in PLACES.tolist()]
+        return float(np.exp(np.interp(np.log(x), np.log(PLACES), np.log(budgets))))  # linear between logarithms
 
     def oracle(self, protocol: str, x: float) -> StandardProtocol:
         """Return a protocol with the unknown at x."""
@@ -137,7 +113,7 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
 
     Raises InputError if the data are invalid, or the metric or a named method does not fit them.
     """
-    goal, menu, terms, promise = question.goal, question.menu, question.terms, question.promise
+    goal, menu, terms = question.goal, question.menu, question.terms
     detects = goal.detect is not None
     if frequencies is None:
         frequencies = simulated_frequencies(question, () if detects else (terms.one_metric("plan"),))
@@ -151,9 +127,6 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
         frequencies = replace(frequencies, assumptions=assumed)
     protocols = _protocols(question, ordered=ordered, detects=detects)
     pairs = tuple(product(protocols, methods)) if menu.protocol and menu.method else ()
-    shuffled = None
-    if promise.central_epsilon is not None and promise.delta is not None:
-        shuffled = PlanShuffling(promise.central_epsilon, promise.delta, frequencies.k)
     return PlanQuestion(
         frequencies=frequencies,
         metric=metric,
@@ -166,7 +139,7 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
         restricted=bool(menu.protocol or menu.method or question.limits.deployable),
         metric_values=values,
         simulation=question.simulation,
-        shuffled=shuffled,
+        shuffled=question.promise.guarantee,
     )
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from numpy.typing import ArrayLike
 
-from advisor.checks import shown
 from advisor.errors import InputError
 from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
-from advisor.question.option import Bundle, Settings, options_of
+from advisor.question.cluster import Cluster
+from advisor.question.option import Bundle
 from advisor.question.settings import (
     Categories,
     Columns,
@@ -30,6 +29,7 @@ from advisor.question.settings import (
 )
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
+BUDGET = "the privacy budget of one report, for example --eps 1"
 
 
 class MemorySample(NamedTuple):
@@ -61,27 +61,17 @@ class Question(Bundle):
     shape: Shape = Shape()
     instant: Instant = Instant()
     simulation: Simulation = Simulation()
+    cluster: Cluster = Cluster()
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the question of a Python caller, from keywords that are the names of options or of groups.
+    def of(cls, given: Mapping[str, Any], **more: Any) -> Self:
+        """Return the question of a Python caller, with a sample in memory if there is one.
 
         Raises InputError for an invalid value.
         """
-        options: dict[str, dict[str, Any]] = defaultdict(dict)
-        parts: dict[str, Any] = {}
-        for name, value in given.items():
-            field = "skew" if name == "shape" and isinstance(value, int | float) else OTHER_NAMES.get(name, name)
-            if name in GROUPS and isinstance(value, GROUPS[name]):
-                parts[name] = GROUPS[name](**vars(value))
-            elif field in KEYWORDS and value is not None and not isinstance(value, Settings):
-                options[KEYWORDS[field]][field] = value
-            elif name in GROUPS and value is not None:
-                raise group_error(name, GROUPS[name], value)
-        parts |= {name: GROUPS[name](**values) for name, values in options.items()}
         sample = MemorySample(given.get("sample"), given.get("sample_counts"))
         in_memory = sample.values is not None or sample.counts is not None
-        return cls(sample=sample if in_memory else None, **parts)
+        return super().of(given, sample=sample if in_memory else None, **more)
 
     @property
     def epsilon(self) -> float:
@@ -90,7 +80,7 @@ class Question(Bundle):
         Raises InputError without a budget.
         """
         if self.terms.epsilon is None:
-            raise InputError("--eps is missing: give the privacy budget of one report, for example --eps 1")
+            raise InputError(f"--eps is missing: give {BUDGET}")
         return self.terms.epsilon
 
     @property
@@ -146,16 +136,3 @@ class Question(Bundle):
         groups = (self.domain, self.shape, self.columns, self.cleaning, self.menu)
         words = tuple(word for group in groups for word in group.typed())
         return (*words, self.path) if self.path else words
-
-
-def group_error(keyword: str, group: type[Settings], given: object) -> InputError:
-    """Return the refusal of something else than a group of options."""
-    name = group.__name__
-    return InputError(f"{keyword} must be {keyword}={name}(...), with {name} from advisor, got {shown(given)}")
-
-
-GROUPS: Mapping[str, type[Settings]] = {
-    item.name: type(item.default) for item in fields(Question) if isinstance(item.default, Settings)
-}
-OTHER_NAMES = {"eps": "epsilon"}  # keywords of Python callers that are not the name of a field
-KEYWORDS: Mapping[str, str] = {item.name: name for name, group in GROUPS.items() for item, _ in options_of(group)}

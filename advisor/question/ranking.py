@@ -7,15 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
 from advisor.question.central import central_budgets
 from advisor.question.constraints import bounded, constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
-from advisor.question.frequencies import Frequencies, assumed_shape
+from advisor.question.frequencies import Frequencies
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
 from advisor.question.request import Request
-from advisor.question.sample import simulated_frequencies
+from advisor.question.sample import assumed_frequencies, simulated_frequencies
 from advisor.question.settings import N_MAX
 from knowledge.describe.assumption import USERS
 from knowledge.predict import predicted_metrics
@@ -35,26 +34,11 @@ def ranking_requests(question: Question) -> tuple[Request, ...]:
     Raises InputError if the sample, or what is asked of it, is wrong.
     """
     if question.sample is None and question.is_predicted:
-        frequencies = looked_up_frequencies(question)
+        frequencies = assumed_frequencies(question, question.terms.metrics, simulated=False)
     else:
         frequencies = simulated_frequencies(question, question.terms.metrics)
         frequencies = replace(frequencies, users=frequencies.users or question.terms.n or USERS)
     return tuple(ranking_request(single, frequencies) for single in question.each)
-
-
-def looked_up_frequencies(question: Question) -> Frequencies:
-    """Return the frequencies of a look-up without data.
-
-    The categories are ordered if the question says so; if it does not, where the metric needs an order.
-
-    Raises InputError if k is missing, or the shape is unknown or has no such parameter.
-    """
-    k, ordered = question.domain.k, question.domain.ordered
-    if k is None:
-        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
-    seed = question.simulation.seed
-    metrics = question.terms.metrics
-    return assumed_shape(k, question.shape, ordered=ordered, metrics=metrics, seed=seed, simulated=False)
 
 
 def ranking_request(question: Question, frequencies: Frequencies) -> Request:

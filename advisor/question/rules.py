@@ -16,14 +16,14 @@ from advisor.question.fitting import (
 )
 from advisor.question.option import refuse, require
 from advisor.question.plurality import check_attributes
-from advisor.question.question import Question
+from advisor.question.question import BUDGET, Question
 from simulator.foreign import REGISTERED
+from simulator.protocols import EPSILON_MIN
 
 MOST_CELLS = 10_000
 MOST_CATEGORIES = 10_000_000  # total over all domains of a sweep: they are in memory at the same time
 USERS_LOW = 10  # minimum of users in a plan
 ROUNDING = 1e-9  # tolerance in users: 0.07 times 100 is not exactly 7
-BUDGET = "the privacy budget of one report, for example --eps 1"
 DATA = "a file with public, synthetic or pilot data, - for standard input, or --k without a file"
 PREDICTED = "is for a simulation, and this answer is predicted: give a sample, and no --instant"
 
@@ -101,6 +101,8 @@ def check_plan(question: Question) -> None:
             terms.given("epsilon", "n"),
             "does not go with --central-eps: how many users keep the promise and reach the error is the answer",
         )
+        if central < EPSILON_MIN:  # few users could not keep it
+            raise InputError(f"central-eps must be at least {EPSILON_MIN:g} in a plan, got {central:g}")
     require(
         (
             "--target",

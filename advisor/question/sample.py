@@ -25,15 +25,6 @@ MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, 
 MOST_NUMBERS = 1000  # different numbers from which bins are suggested
 
 
-def sample_frequencies(question: Question) -> Frequencies:
-    """Return the frequencies of the sample of a question, over its domain.
-
-    Raises InputError if the sample cannot be read, or is none over the domain.
-    """
-    (frequencies,) = frequencies_over(question, (question.domain,))
-    return frequencies
-
-
 def simulated_frequencies(question: Question, metrics: tuple[str, ...] = ()) -> Frequencies:
     """Return the frequencies that are simulated: those of a sample, or of a shape.
 
@@ -41,19 +32,31 @@ def simulated_frequencies(question: Question, metrics: tuple[str, ...] = ()) -> 
 
     Raises InputError if the sample or the shape is wrong, or neither a sample nor k is given.
     """
-    if question.sample is not None:
-        return sample_frequencies(question)
-    k, seed = question.domain.k, question.simulation.seed
-    if k is None:
-        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
-    return assumed_shape(k, question.shape, ordered=question.domain.ordered, metrics=metrics, seed=seed)
+    (frequencies,) = frequencies_over(question, (question.domain,), metrics)
+    return frequencies
 
 
-def frequencies_over(question: Question, domains: Iterable[Categories]) -> tuple[Frequencies, ...]:
-    """Return the frequencies of the sample of a question over some domains; it is read once.
+def assumed_frequencies(question: Question, metrics: tuple[str, ...] = (), *, simulated: bool = True) -> Frequencies:
+    """Return the frequencies of the shape of a question: simulated, or looked up without data.
 
-    Raises InputError if the sample cannot be read, or is none over a domain.
+    Raises InputError if k is missing, or the shape is unknown or has no such parameter.
     """
+    domain, seed = question.domain, question.simulation.seed
+    if domain.k is None:
+        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
+    ordered = domain.ordered
+    return assumed_shape(domain.k, question.shape, ordered=ordered, metrics=metrics, seed=seed, simulated=simulated)
+
+
+def frequencies_over(
+    question: Question, domains: Iterable[Categories], metrics: tuple[str, ...] = ()
+) -> tuple[Frequencies, ...]:
+    """Return what `simulated_frequencies` does over some domains; a sample is read once.
+
+    Raises InputError if the sample cannot be read, or is none over a domain, or the shape is wrong.
+    """
+    if question.sample is None:
+        return tuple(assumed_frequencies(replace(question, domain=domain), metrics) for domain in domains)
     cleaning = question.cleaning
     refuse_beside_bins(question.domain, cleaning)
     if isinstance(question.sample, MemorySample):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from advisor.checks import budget, choice, path, real, several, share, shown, text, whole
+from advisor.checks import budget, choice, real, several, share, shown, text, whole
 from advisor.errors import InputError
 from advisor.inputs.head import FileLayout
 from advisor.inputs.numbers import MOST_LABELS
@@ -413,20 +413,12 @@ class Shape(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Instant(Settings):
-    """Whether a sample is looked up, or a pair shown by category, instead of a ranking that is simulated."""
+    """Whether a sample is looked up, with reasons, or a pair shown by category, instead of a simulated ranking."""
 
     panel: ClassVar[str] = "Without data"
 
     instant: bool = option("--instant", help="predict for SAMPLE at once instead of simulating")
     bias: bool = option("--bias", advanced=True, help="bias and variance of each category under one pair")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reasons(Settings):
-    """Whether a look-up is explained."""
-
-    panel: ClassVar[str] = "Without data"
-
     why: bool = option("--why", help="explain a prediction, and what would change it")
 
 
@@ -549,15 +541,6 @@ class Simulation(Settings):
         if self.jobs is None and k < THREADED_DOMAIN:
             return 1
         return self.workers(pairs * repetitions * k)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture(Settings):
-    """A picture of the answer."""
-
-    panel: ClassVar[str] = "Output"
-
-    plot: str | None = option("--plot", read=path, metavar="FILE", help="picture of the answer: .png, .svg or .pdf")
 
 
 CATEGORIES_MAX = 1_000_000  # categories of a device

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.reports.settings import Parameters, protocol_with
-from simulator import FrequencyOracle, Noise
+from advisor.question.question import BUDGET
+from simulator import FrequencyOracle, Noise, Protocol
 from simulator._types import FloatArray
 
 # Chances, on either side, of a mistake about an estimate that is as stated
@@ -24,18 +26,36 @@ PRECISION = 1e-9  # relative: sums of figures that are not rounded further
 BUDGETS = np.geomspace(0.01, 32, 1000)  # that are tried, 0.8 % apart
 
 
-def missing_budget(values: FloatArray, protocol: str, n: int, parameters: Parameters | None = None) -> InputError:
+@dataclass(frozen=True)
+class Origin:
+    """What is stated of the collection behind an estimate or a tally."""
+
+    protocol: str
+    epsilon: float | None  # None: not stated; the refusal says which ones fit
+    n: int  # users who reported
+    parameters: Parameters = field(default_factory=dict)  # unusual ones, see `protocol_with`
+
+    def oracle(self, k: int) -> Protocol:
+        """Return the protocol for k categories, at ε = 1 if no budget is stated.
+
+        Raises InputError for an impossible parameter.
+        """
+        return protocol_with(self.protocol, k, self.epsilon or 1.0, self.parameters)
+
+
+def missing_budget(values: FloatArray, origin: Origin) -> InputError:
     """Return the refusal of an estimate without its budget, which names the budgets that fit, or why it names none.
 
-    The parameters are those of `fitting_budgets`; values may also be counts.
+    values: ``(k,)`` frequencies or counts.
     """
+    protocol, n = origin.protocol, origin.n
     if len(values) < FEWEST:
         reason = f"{len(values)} categories are too few for their spread to tell"
     elif values.min() >= 0:
         reason = "no value is below 0: it was clipped or repaired, or has little noise, so its spread does not tell"
     else:
         frequencies = values if math.sqrt(float((values**2).mean())) <= 1 else values / n
-        fitting = fitting_budgets(frequencies, protocol, n, parameters)
+        fitting = fitting_budgets(frequencies, origin)
         if fitting and fitting[1] <= WIDEST * fitting[0]:
             return InputError(
                 f"--eps is missing: the spread of this estimate fits {in_words(*fitting)} with {protocol} and "
@@ -45,35 +65,29 @@ def missing_budget(values: FloatArray, protocol: str, n: int, parameters: Parame
             )
         reason = f"no ε fits its sum and its spread with {protocol} and n = {n:,}"
         reason = f"its spread tells no more than {in_words(*fitting)}" if fitting else reason
-    return InputError(
-        f"--eps is missing: give the privacy budget of one report, for example --eps 1 ({reason})", ("--eps",)
-    )
+    return InputError(f"--eps is missing: give {BUDGET} ({reason})", ("--eps",))
 
 
-def spread_doubt(
-    values: FloatArray, epsilon: float, protocol: str, n: int, parameters: Parameters, *, lost: bool = False
-) -> str | None:
+def spread_doubt(values: FloatArray, noise: Noise, origin: Origin, *, lost: bool = False) -> str | None:
     """Return a warning for raw frequencies ``(k,)`` that spread too much or too little for their noise.
 
+    noise: of the stated origin.
     lost: whether values below 0 are not those of the collection, so that only too much is looked for.
 
     Raises InputError if it is out of the question that they are as stated.
     """
-    oracle = protocol_with(protocol, len(values), epsilon, parameters)
-    if not isinstance(oracle, FrequencyOracle):
-        return None
-    noise = oracle.noise(n)
     # Of values that were repaired many may lie close together: no reason to refuse them.
     for chance, shares in ((REFUSED, ()),) if lost else ((REFUSED, ()), (WARNED, SHARES)):
         least, most = noise_test(values, chance, shares)(noise)
         if least <= 1 and (most >= 1 or lost):
             continue
         what, which = ("more", "smaller than given") if least > 1 else ("less", "larger than given, or it was smoothed")
-        fitting = None if lost else fitting_budgets(values, protocol, n, parameters)
-        also = f"; with n = {n:,} its spread fits {in_words(*fitting)}" if fitting else ""
+        fitting = None if lost else fitting_budgets(values, origin)
+        also = f"; with n = {noise.n:,} its spread fits {in_words(*fitting)}" if fitting else ""
         text = (
-            f"the estimate spreads {what} than the noise of {protocol} at ε = {epsilon:g} and n = {n:,} explains "
-            f"(standard deviation {noise.sd:.3g}): eps or n is {which}, or the protocol is another one{also}"
+            f"the estimate spreads {what} than the noise of {origin.protocol} at ε = {origin.epsilon:g} and "
+            f"n = {noise.n:,} explains (standard deviation {noise.sd:.3g}): eps or n is {which}, or the protocol is "
+            f"another one{also}"
         )
         if chance == REFUSED:
             raise InputError(f"{text}; check them")
@@ -81,17 +95,15 @@ def spread_doubt(
     return None
 
 
-def fitting_budgets(
-    values: FloatArray, protocol: str, n: int, parameters: Parameters | None = None
-) -> tuple[float, float] | None:
+def fitting_budgets(values: FloatArray, origin: Origin) -> tuple[float, float] | None:
     """Return the lowest and the highest ε whose noise fits the spread of a raw estimate.
 
     Parameters
     ----------
     values
         ``(k,)`` raw frequencies.
-    protocol, n, parameters
-        The stated origin of the estimate; parameters as in `advisor.inputs.reports.settings.protocol_with`.
+    origin
+        The stated origin of the estimate, whose budget is left open.
 
     Returns
     -------
@@ -101,12 +113,12 @@ def fitting_budgets(
     test, fitting = noise_test(values, OUTSIDE), []
     for epsilon in BUDGETS:
         try:
-            oracle = protocol_with(protocol, len(values), float(epsilon), parameters or {})
+            oracle = replace(origin, epsilon=float(epsilon)).oracle(len(values))
         except InputError:  # p and q that were given promise less
             continue
         if not isinstance(oracle, FrequencyOracle):
             return None
-        noise = oracle.noise(n)
+        noise = oracle.noise(origin.n)
         least, most = test(noise)
         reach = 0.0 if noise.sums_to_one else SUM_SD * (len(values) * noise.variance_at_zero) ** 0.5
         if least <= 1 <= most and abs(float(values.sum()) - 1) <= reach + ROUNDING:

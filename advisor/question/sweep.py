@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import listed
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
-from advisor.question.frequencies import Frequencies, assumed_shape
+from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.question import Question
 from advisor.question.sample import frequencies_over
@@ -119,13 +119,7 @@ def sweep_question(question: Question) -> SweepQuestion:
     domains = [replace(question.domain, k=k) for k in grid.sizes or (None,)]
     seed = question.simulation.seed
     repetitions, most = question.simulation.race(REPETITIONS, question.simulation.repetitions or 0)
-    if question.sample is None:
-        ordered, named = question.domain.ordered, question.terms.metrics
-        frequencies = tuple(
-            assumed_shape(k, question.shape, ordered=ordered, metrics=named, seed=seed) for k in grid.sizes
-        )
-    else:
-        frequencies = frequencies_over(question, domains)
+    frequencies = frequencies_over(question, domains, question.terms.metrics)
     first = frequencies[0]
     metrics, _ = fitting_metrics(question.terms, first.ordered)
     for of_size in frequencies:

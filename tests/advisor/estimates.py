@@ -1,7 +1,8 @@
 """An estimate to ask about, and a quick answer to it."""
 
 from advisor import CentralPromise, Cleaning, Collection, Limits, Plurality, Simulation, estimate
-from advisor.question.question import KEYWORDS
+from advisor.question.collected_request import CollectedQuestion
+from advisor.question.option import options_of
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -30,10 +31,11 @@ def raw(protocol="oue", k=K, n=N, shape="zipf", epsilon=1.0):
 
 def grouped(**options):
     """Return keywords of a function, with options of groups in their groups."""
+    group_of = {item.name: name for name, kind in CollectedQuestion.kinds().items() for item, _ in options_of(kind)}
     found = {}
     values = {}
     for name, value in options.items():
-        group = KEYWORDS.get(name, "collection" if name == "surrogate" else "")
+        group = group_of.get(name)
         if group in CLASSES:
             values.setdefault(group, {})[name] = value
         else:

@@ -8,7 +8,9 @@ from scipy import stats
 
 from advisor import InputError, Simulation, advise, estimate
 from advisor.answers.rank.apply import COLUMNS, applied_csv, frequency_interval
+from advisor.inputs.estimates import RawEstimates
 from advisor.question.collected import collect
+from advisor.question.spread import Origin
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -102,7 +104,7 @@ def test_an_estimate_with_a_frequent_value_is_not_refused_for_the_noise_it_bring
     for stream in range(30):
         rng = rng_for(0, "tests", "frequent", stream)
         estimate = oracle.estimate(oracle.sample_support(counts, rng), n)
-        collected = collect(tuple(map(str, range(k))), estimate, protocol="hr", epsilon=epsilon, n=n)
+        collected = collect(RawEstimates(tuple(map(str, range(k))), estimate), Origin("hr", epsilon, n))
         assert not collected.warnings
 
 

@@ -9,8 +9,10 @@ import pytest
 from advisor import estimate
 from advisor.answers.rank.apply import applied_csv
 from advisor.errors import InputError
+from advisor.inputs.estimates import RawEstimates
+from advisor.inputs.reports import RawReports
 from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_tally, tally_in_memory
-from advisor.question.spread import WARNED, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
+from advisor.question.spread import WARNED, Origin, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
 from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
 from simulator.confidence import USUAL
 from simulator.methods.processor import SUMMARIES
@@ -31,7 +33,8 @@ def raw(protocol, k, n, shape="zipf", epsilon=EPSILON, seed=0):
 def checked(values, protocol="oue", **options):
     asked = {"epsilon": EPSILON, "n": N} | options
     labels = asked.pop("labels", [str(place) for place in range(len(values))])
-    return collect(labels, np.asarray(values), protocol=protocol, **asked)
+    origin = Origin(protocol, asked.pop("epsilon"), asked.pop("n"))
+    return collect(RawEstimates(tuple(labels), np.asarray(values)), origin, **asked)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +76,14 @@ def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted():
     assert {name: said for name, said in warned.items() if said} == {}
     # Where hardly any report is another value, the estimate has few digits, and its least values are alike.
     for epsilon, counts in ((30.0, [500, 300, 200, 0]), (8.0, [997, 1, 1, 1])):
-        assert tally_in_memory("abcd", Tally(np.array(counts), 1000), protocol="grr", epsilon=epsilon).warnings == ()
+        tally = Tally(np.array(counts), 1000)
+        assert tally_in_memory(tuple("abcd"), tally, Origin("grr", epsilon, 1000)).warnings == ()
 
 
 def test_an_estimate_of_reports_is_never_read_as_counts():
     tally = Tally(np.array([3, 120, 140, 160]), 300)  # a column that holds no sums of bits: the estimates sum to -0.41
     with pytest.raises(InputError, match=r"the estimate of the reports sums to -0\.409, not to 1 within"):
-        collect_tally("abcd", tally, protocol="rappor", epsilon=1.0)
+        collect_tally(RawReports(tuple("abcd"), tally, (), ()), Origin("rappor", 1.0, 300))
 
 
 def test_where_the_sum_fits_both_the_spread_decides():
@@ -207,8 +211,9 @@ def test_the_right_n_is_hardly_ever_doubted(shape):
     """False alarms: at most two in a thousand, so more than 8 of 500 have a probability under 1e-5."""
     doubted = 0
     for protocol in ("grr", "oue", "olh", "hr", "pgr"):
-        every = estimates(protocol, shape)[1]
-        doubted += sum(spread_doubt(one, EPSILON, protocol, MANY, {}) is not None for one in every)
+        oracle, every = estimates(protocol, shape)
+        origin = Origin(protocol, EPSILON, MANY)
+        doubted += sum(spread_doubt(one, oracle.noise(MANY), origin) is not None for one in every)
     assert WARNED == 1e-3
     assert doubted <= 8
 
@@ -217,7 +222,7 @@ def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused():
 
     def doubt(one, protocol, n):
         try:
-            return spread_doubt(one, EPSILON, protocol, n, {}) or ""
+            return spread_doubt(one, PROTOCOLS[protocol](64, EPSILON).noise(n), Origin(protocol, EPSILON, n)) or ""
         except InputError as refusal:
             return str(refusal)
 
@@ -233,7 +238,7 @@ def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused():
 @over(product(["uniform", TWO], ["grr", "oue"]), slow=product(["uniform", TWO], ["olh", "ss", "hr"]))
 def test_the_true_budget_fits_the_spread_of_an_estimate(shape, protocol):
     """At most 5 % are outside: of 6 more than 2 have a probability under 0.3 %."""
-    every = [fitting_budgets(one, protocol, MANY) for one in estimates(protocol, shape)[1][:6]]
+    every = [fitting_budgets(one, Origin(protocol, None, MANY)) for one in estimates(protocol, shape)[1][:6]]
     fitting = [one for one in every if one is not None and one[0] <= EPSILON <= one[1]]
     assert len(fitting) >= 4
     if shape == TWO and protocol != "hr":  # where little but noise spreads, half and twice the budget are told from it
@@ -242,10 +247,11 @@ def test_the_true_budget_fits_the_spread_of_an_estimate(shape, protocol):
 
 def test_an_estimate_without_its_budget_is_refused_with_what_its_spread_tells():
     values = raw("oue", K, N)
-    fitting = fitting_budgets(values, "oue", N)
+    origin = Origin("oue", None, N)
+    fitting = fitting_budgets(values, origin)
     assert fitting is not None
     for given in (values, values * N):
-        assert f"fits {in_words(*fitting)} with oue and n = 100,000" in str(missing_budget(given, "oue", N))
+        assert f"fits {in_words(*fitting)} with oue and n = 100,000" in str(missing_budget(given, origin))
     cells = [(np.maximum(values, 0), "no value is below 0"), (100 * values, "no ε fits"), (values[:4], "4 categories")]
     for changed, words in cells:
         with pytest.raises(InputError, match=f"^--eps is missing: give the privacy budget .*{words}"):

@@ -10,7 +10,7 @@ from advisor.errors import InputError
 from advisor.inputs.histogram import read_columns, read_histogram
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Columns
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
@@ -187,9 +187,9 @@ def test_a_sample_that_holds_reports_leads_to_their_command(tmp_path, monkeypatc
         put(tmp_path, name, text)
         if words:
             with pytest.raises(InputError) as refusal:
-                sample_frequencies(Question(sample=name))
+                simulated_frequencies(Question(sample=name))
             assert words in str(refusal.value)
         columns = Columns(column=("1",)) if words else Columns()
-        assert sample_frequencies(Question(sample=name, columns=columns)).k in (2, 3, 4)
+        assert simulated_frequencies(Question(sample=name, columns=columns)).k in (2, 3, 4)
 
     assert failures(REPORTS, check) == {}

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from advisor import InputError, Simulation, advise, estimate
+from advisor.inputs.estimates import RawEstimates
 from advisor.question import estimate_request
 from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
 from advisor.question.question import Question
 from advisor.question.settings import Terms
+from advisor.question.spread import Origin
 from advisor.show.model import Badge
 from advisor.show.rank.answer import verdict
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
@@ -146,8 +148,7 @@ def test_repetitions_are_those_of_the_draws_or_of_one_population():
     def check(cell):
         surrogate, (asked, given) = cell
         settings = Question(terms=Terms(epsilon=1.0), simulation=Simulation(repetitions=asked))
-        labels = [str(place) for place in range(K)]
-        collected = collect(labels, raw(), protocol="oue", epsilon=1.0, n=N)
+        collected = collect(RawEstimates(tuple(map(str, range(K))), raw()), Origin("oue", 1.0, N))
         request = build_estimate_request(settings, collected, name="x", surrogate=surrogate)
         assert request.populations.shape == (DRAWS if surrogate == "ensemble" else 1, K)
         assert (request.populations.sum(axis=1) == N).all()
@@ -160,7 +161,7 @@ def test_repetitions_are_those_of_the_draws_or_of_one_population():
 @pytest.mark.parametrize(("k", "draws"), [(4097, 239), pytest.param(70_000, 16, marks=pytest.mark.slow)])
 def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(k, draws, monkeypatch):
     monkeypatch.setattr(estimate_request, "_frequencies_behind", lambda *asked: np.full((asked[-1], k), 1 / k))
-    collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
+    collected = collect(RawEstimates(tuple(map(str, range(k))), raw(k=k)), Origin("oue", 1.0, N))
     request = build_estimate_request(Question(terms=Terms(epsilon=1.0)), collected, name="x", surrogate=None)
     assert len(request.populations) == request.repetitions == draws
 

@@ -7,7 +7,7 @@ import pytest
 from advisor.extensions.places.answer import answer_places
 from advisor.extensions.places.question import CHANNEL_METHODS, Ground, PlacesMenu, PlacesQuestion, places_request
 from advisor.question.question import Question
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Cells, Columns, Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, optimal, planar_geometric
@@ -215,4 +215,4 @@ def test_coordinates_in_a_sample_lead_to_places(run, tmp_path):
     for cells, ground in ((Cells(), Ground()), (Cells(radius=1.0), Ground(privacy="metric"))):
         read = places_request(PlacesQuestion(sample=path, terms=Terms(epsilon=1.0), cells=cells, ground=ground))
         assert any("cells of 0.2 km around latitude 52.010" in note for note in read.assumptions)
-    assert sample_frequencies(Question(sample=path, columns=Columns(column=("lon",)))).k == 7
+    assert simulated_frequencies(Question(sample=path, columns=Columns(column=("lon",)))).k == 7

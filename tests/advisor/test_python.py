@@ -10,6 +10,7 @@ from advisor import (
     AttackSettings,
     Cells,
     Cleaning,
+    Collection,
     InputError,
     Simulation,
     advise,
@@ -40,6 +41,14 @@ def test_reports_in_memory_are_counted_as_their_tally(protocol):
     pd.testing.assert_frame_equal(counted.intervals(), tally.intervals())
     assert counted.apply().equals(counted.intervals()["post_processed"])
     assert list(counted.apply(method="none")) == list(counted.intervals()["raw"])
+
+
+def test_a_tally_of_unusual_parameters_is_estimated_with_them():
+    oracle = PROTOCOLS["ss"](4, 2.0, subset_size=2)
+    tally = oracle.tally(oracle.perturb(np.repeat(np.arange(4), USERS), rng_for(0, "tests", "python", "subset")))
+    asked = {"eps": 2.0, "k": 4, "method": "norm_sub", "simulation": QUICK}
+    answer = estimate(tally, "ss", collection=Collection(subset_size=2), **asked)
+    np.testing.assert_allclose(answer.intervals()["raw"], oracle.estimate(tally.counts, 1000))
 
 
 @pytest.mark.parametrize("k", [2, 9, 40])

@@ -26,12 +26,12 @@ from simulator.ranking import Pair
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
 
 
-def ranking_answer(question: Question, request: Request, progress: Progress = silent, *, why: bool = False) -> Answer:
+def ranking_answer(question: Question, request: Request, progress: Progress = silent) -> Answer:
     """Return the answer to a question whose data were read: simulated, or predicted with or without reasons."""
     if not question.is_predicted:
         return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
     rankings = look_up(request)
-    return Answer(explained(rankings) if why else rankings)
+    return Answer(explained(rankings) if question.instant.why else rankings)
 
 
 def simulated_answer(request: Request, *, jobs: int | None = None, progress: Progress = silent) -> Answer:

@@ -12,7 +12,7 @@ from advisor.answers.rank.verdict import ENOUGH
 from advisor.members import as_named
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricSettings
-from advisor.question.plan import PlanQuestion, PlanShuffling
+from advisor.question.plan import PlanQuestion
 from advisor.question.request import Request
 from advisor.question.settings import Simulation
 from simulator.protocols import EPSILON_MIN
@@ -92,7 +92,7 @@ def _needed(
         methods=request.methods,
         metric_values=request.metric_values,
         simulation=Simulation(seed=request.seed),
-        shuffled=None if central is None else PlanShuffling(central.epsilon, central.delta, request.k),
+        shuffled=central,
     )
     assumed = None if request.skew is None else frequencies_of(request)
     here, short = request.n if n else request.epsilon, max(error / target, 1.0)

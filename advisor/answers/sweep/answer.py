@@ -37,13 +37,12 @@ from simulator.ranking import (
 )
 
 DIGITS = 7
-ALONE = Cluster()
 
 
 def run_sweep(
     question: SweepQuestion,
     simulation: Simulation,
-    cluster: Cluster = ALONE,
+    cluster: Cluster,
     *,
     resume: str | Path | None = None,
     progress: Progress = silent,

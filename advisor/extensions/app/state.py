@@ -13,7 +13,6 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import ranking_answer, simulated_answer
 from advisor.api.keywords import GROUPS as KEYWORD_OF
 from advisor.api.keywords import SHORT
-from advisor.cli.collected import required_options
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
 from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded
@@ -36,7 +35,7 @@ from advisor.question.option import require
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.rules import check_data, check_ranking
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Categories, Columns, Instant, Plurality, Shape, Simulation, Terms
 from advisor.show.model import Document
 from advisor.show.rank.document import rank_document
@@ -270,7 +269,7 @@ def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdv
         question.check_places()
         return answer_places(places_request(question), progress)
     if isinstance(question, CollectedQuestion):
-        require(*required_options(question))
+        require(*question.needs)
         check_collected(question)
         if inquiry.kind == REPORTS:
             request = reports_request(counts_of_reports([question.path], question, jobs=jobs), question)
@@ -286,7 +285,7 @@ def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     check_data(question)
     if question.sample is None:
         return make_choice(wishes)
-    frequencies = sample_frequencies(replace(question, domain=wishes.domain))
+    frequencies = simulated_frequencies(replace(question, domain=wishes.domain))
     return make_choice(wishes, frequencies, question, progress)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
-from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.cli.options import Only, argument
-from advisor.cli.run import Job, WholeOutput, run
+from advisor.cli.run import WHOLE, Job, Output, run
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer, answer_apart
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
-from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Picture, Simulation, values
+from advisor.question.settings import Cells, Memoisation, Named, Simulation, values
 
 AUDITED = (
     "grid:epsilons,sizes",
@@ -35,8 +35,7 @@ def audit_command(
     question: Annotated[AuditQuestion, Only(*AUDITED)],
     more: More = None,
     leaks: Leaks,
-    picture: Picture,
-    output: WholeOutput,
+    output: Annotated[Output, Only("plot", *WHOLE)],
 ) -> None:
     """Attack reports, and bound the privacy that they lose.
 
@@ -54,7 +53,6 @@ def audit_command(
             read=lambda: question,
             answer=answer_apart if client.target or client.support else answer,
             document=audit_document,
-            plot=picture.plot,
             fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
             inputs=[*client.files, *(str(name).rpartition(":")[0] for name in (client.target, client.support) if name)],
         ),
@@ -128,16 +126,6 @@ def audit(
     >>> tight.leaks, tight.results[0].epsilon_lower_bound < 1
     (False, True)
     """
-    protocols: tuple[Any, ...] = values(protocol)
-    question = AuditQuestion(
-        grid=Grid(epsilons=values(eps), sizes=values(k)),
-        menu=AnyProtocol(protocol=protocols),
-        cells=group_of(Cells, cells),
-        subjects=group_of(Subjects, subjects),
-        attack=group_of(AttackSettings, attack),
-        client=group_of(ForeignClient, client),
-        memoisation=group_of(Memoisation, memoisation),
-        simulation=group_of(Simulation, simulation),
-    )
+    question = AuditQuestion.of(locals() | {"epsilons": values(eps), "sizes": values(k), "eps": None, "k": None})
     question.check()
     return AuditAnswer.of(answer(question))

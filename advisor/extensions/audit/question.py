@@ -10,6 +10,7 @@ from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
 from advisor.members.names import mechanism
 from advisor.question.option import Bundle, Settings, option, refuse, require
+from advisor.question.question import BUDGET
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.attributes import SOLUTIONS
@@ -295,7 +296,7 @@ class AuditQuestion(Bundle):
         fresh = not memoisation.memoize or None
         require(
             *(self.cells.missing() if self.planar else [("--k", self.sizes, "the domain size, for example --k 100")]),
-            ("--eps", self.grid.epsilons or hashing, "the privacy budget of one report, for example --eps 1"),
+            ("--eps", self.grid.epsilons or hashing, BUDGET),
             ("--protocol", subject or hashing, what),
             ("--eps-forever", fresh or memoisation.epsilon_forever or (None if named else self.bit_flips), forever),
             ("--rounds", fresh or subjects.rounds, "collections of the same value, for example --rounds 1,10,100"),

@@ -24,8 +24,9 @@ from advisor.question.frequencies import Frequencies
 from advisor.question.option import Settings, like, option
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
-from advisor.question.ranking import looked_up_frequencies, ranking_request
+from advisor.question.ranking import ranking_request
 from advisor.question.rules import USERS_LOW
+from advisor.question.sample import assumed_frequencies
 from advisor.question.settings import ROUNDS_MAX, Categories, Goal, Instant, Terms
 from knowledge.menu import EPSILON, USERS
 from knowledge.ranking import range_warnings
@@ -242,7 +243,9 @@ class Case:
 def _predicted(epsilon: float, people: int, domain: Categories, frequencies: Frequencies | None) -> Ranking:
     terms = Terms(epsilon=epsilon, n=people, metric=(METRIC,))
     question = Question(terms=terms, domain=domain, instant=Instant(instant=True))
-    return look_up(ranking_request(question, frequencies or looked_up_frequencies(question)))[0]
+    if frequencies is None:
+        frequencies = assumed_frequencies(question, question.terms.metrics, simulated=False)
+    return look_up(ranking_request(question, frequencies))[0]
 
 
 def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternatives:

@@ -26,14 +26,14 @@ from advisor.cli.ranking import Audience
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.choose.answer import Choice, Wishes, make_choice
-from advisor.extensions.choose.document import choice_document, decision_of_choice, price_figure, reproduce
+from advisor.extensions.choose.document import choice_document, decision_of_choice, reproduce
 from advisor.inputs.columns import InputTable, are_counts, choose_columns, find_column
 from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import check_data
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Columns
 from simulator.progress import Progress
 
@@ -186,11 +186,10 @@ def choose_command(
 
     run(
         Job(
-            read=lambda: None if sample is None else sample_frequencies(data),
+            read=lambda: None if sample is None else simulated_frequencies(data),
             answer=answer,
             document=document,
-            inputs=data.files,
-            unprotected=sample is not None,
+            data=data,
         ),
         output,
     )
@@ -213,9 +212,6 @@ class ChoiceAnswer(Choice, Shown):
     """The answer of `choose`; its attributes are those of `advisor.extensions.choose.answer.Choice`."""
 
     _document = choice_document
-
-    def _figure(self) -> Any:
-        return price_figure(self) if self.prices else None
 
 
 @keyword_errors()
@@ -269,5 +265,5 @@ def choose(
     )
     wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
     require_answers(wishes, ["people", *(["answers"] if question.sample is None else [])])
-    frequencies = None if question.sample is None else sample_frequencies(question)
+    frequencies = None if question.sample is None else simulated_frequencies(question)
     return ChoiceAnswer.of(make_choice(wishes, frequencies, question))

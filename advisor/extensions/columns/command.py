@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from advisor.cli.options import Only, Sample
-from advisor.cli.ranking import RANKED, RankOutput, check_or_price, rank
+from advisor.cli.options import Only
+from advisor.cli.ranking import RANKED, PlainOutput, check_or_price, rank
 from advisor.cli.run import Job, run
 from advisor.extensions.columns.answer import check_columns, columns_question, joint_plan
 from advisor.extensions.columns.document import joint_document
@@ -18,9 +17,8 @@ from advisor.question.rules import require_budget_and_data
 
 def columns_command(
     *,
-    sample: Sample = None,
-    question: Annotated[Question, Only(*RANKED, "plurality:attributes,solution")],
-    shown: RankOutput,
+    question: Annotated[Question, Only(*RANKED, "instant:instant,why", "plurality:attributes,solution")],
+    shown: PlainOutput,
 ) -> None:
     """Say how each user reports on several columns, or attributes.
 
@@ -30,24 +28,20 @@ def columns_command(
     Examples: ldp-advise columns --eps 2 survey.csv --column age --column town
               ldp-advise columns --eps 1 --k 10 --n 1e5 --attributes 10
     """
-    asked = replace(question, sample=sample)
-    several = asked.columns.column[1:] or None
-    if several is None and asked.plurality.attributes is None:
+    several = question.columns.column[1:] or None
+    if several is None and question.plurality.attributes is None:
         hint = "several columns, for example --column age --column town, or how many, for example --attributes 4"
-        require_budget_and_data(asked, ("--column or --attributes", None, hint))
+        require_budget_and_data(question, ("--column or --attributes", None, hint))
     if several is None:
-        rank(asked, shown)
+        rank(question, shown)
         return
-    check_or_price(asked)
-    refuse(shown.given("reasons", "picture", "extras"), "is about one column: ask ldp-advise for one")
-    check_columns(asked.alone)
+    check_or_price(question)
+    refuse(
+        question.given("instant:why") + shown.given("output:plot", "extras"),
+        "is about one column: ask ldp-advise for one",
+    )
+    check_columns(question.alone)
     run(
-        Job(
-            read=partial(columns_question, asked.alone),
-            answer=joint_plan,
-            document=joint_document,
-            inputs=[sample],
-            unprotected=True,
-        ),
+        Job(read=partial(columns_question, question.alone), answer=joint_plan, document=joint_document, data=question),
         shown.output,
     )

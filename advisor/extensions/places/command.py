@@ -7,18 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
-from advisor.cli.options import Only, Sample
+from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
-from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, places_request
+from advisor.extensions.places.question import PlacesQuestion, places_request
 from advisor.inputs.memory import file_of
-from advisor.question.settings import Cells, Columns, Limits, Picture, Simulation, values
+from advisor.question.settings import Cells, Limits, Simulation
 from advisor.show.model import TOP
 
 LOCATED = (
+    "sample",
     "terms",
     "cells:grid,cell_km,distance,radius",
     "ground",
@@ -30,9 +31,7 @@ LOCATED = (
 )
 
 
-def places_command(
-    *, sample: Sample = None, question: Annotated[PlacesQuestion, Only(*LOCATED)], picture: Picture, output: Output
-) -> None:
+def places_command(*, question: Annotated[PlacesQuestion, Only(*LOCATED)], output: Output) -> None:
     """Say which protocol and method to use for places on a map.
 
     Errors are measured by distance, and privacy is local, or metric: a budget for places that are near each other.
@@ -41,16 +40,14 @@ def places_command(
 
     Example: ldp-advise places visits.csv --grid 32x32 --columns row,col --privacy metric --radius 3 --eps 2
     """
-    question = replace(question, sample=sample)
     question.check_places()
     run(
         Job(
             read=lambda: places_request(question),
             answer=answer_places,
             document=places_document,
-            inputs=[sample, question.places_menu.channel],
-            plot=picture.plot,
-            unprotected=True,
+            data=question,
+            inputs=[question.places_menu.channel],
         ),
         output,
         # Channels are few: all of them are shown, so that the trade-off is in one table.
@@ -115,14 +112,7 @@ def places(
     InputError
         If the data are no places, or something is out of range or does not go together.
     """
-    given = {"eps": eps, "n": n, "metric": metric, "limits": limits, "simulation": simulation}
-    question = replace(
-        PlacesQuestion.of(given),
-        cells=group_of(Cells, cells),
-        ground=Ground(columns=columns, privacy=privacy, curve=tuple(curve)),
-        places_menu=PlacesMenu(protocol=values(protocol), method=values(method), channel=channel),
-        columns=Columns(counts=counts),
-    )
+    question = PlacesQuestion.of(locals() | {"curve": tuple(curve)})
     with file_of(source, "places") as (path, layout):
         question = replace(question, sample=path, columns=replace(question.columns, header=layout.header))
         question.check_places()

@@ -16,9 +16,9 @@ from advisor.extensions.places.channel import read_channel
 from advisor.inputs.columns import CoordinatesError
 from advisor.members.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
-from advisor.question.question import Question
+from advisor.question.question import BUDGET, Question
 from advisor.question.request import Request
-from advisor.question.sample import sample_frequencies, sample_name
+from advisor.question.sample import sample_name, simulated_frequencies
 from advisor.question.settings import MOST_CELLS, Cells, Menu
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.channels import FixedChannel
@@ -136,7 +136,7 @@ class PlacesQuestion(Question):
             raise InputError("--curve goes with --privacy metric: give it, and --radius, for example --radius 3")
         require(
             ("SAMPLE", self.sample, "a file with coordinates, or - for standard input"),
-            ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
+            ("--eps", self.terms.epsilon, BUDGET),
         )
         if (located or not in_a_row) and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
@@ -260,7 +260,7 @@ def _grid(question: PlacesQuestion) -> PlacesRead:
 
 def _line(question: PlacesQuestion) -> PlacesRead:
     """Read ordered categories, which are places in a row."""
-    read = sample_frequencies(question)
+    read = simulated_frequencies(question)
     if not read.ordered:
         raise InputError(
             "--privacy metric needs places: --grid and --columns, or an ordered domain (--ordered if the order of the "

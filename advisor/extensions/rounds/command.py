@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 
 from numpy.typing import ArrayLike
 
 from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
-from advisor.cli.options import Only, Sample
-from advisor.cli.ranking import RANKED, RankOutput, rank
+from advisor.cli.options import Only
+from advisor.cli.ranking import RANKED, PlainOutput, rank
 from advisor.cli.run import Job, run
 from advisor.extensions.rounds.answer import ROUNDS, Comparison, check_rounds, compare, rounds_question
 from advisor.extensions.rounds.document import rounds_document
@@ -23,10 +22,9 @@ from advisor.question.settings import Memoisation, Shape
 
 def rounds_command(
     *,
-    sample: Sample = None,
-    question: Annotated[Question, Only(*RANKED, "plurality")],
+    question: Annotated[Question, Only(*RANKED, "instant:instant,why", "plurality")],
     memoisation: Annotated[Memoisation, Only("epsilon_forever", "changes", "bits")],
-    shown: RankOutput,
+    shown: PlainOutput,
 ) -> None:
     """Ask the same users in several rounds: fresh or remembered noise.
 
@@ -36,24 +34,22 @@ def rounds_command(
     Examples: ldp-advise rounds --rounds 12 --eps 1 sample.csv
               ldp-advise rounds --rounds 30 --eps 1 --eps-forever 2 --changes 0.05 --k 64 --n 1e6
     """
-    asked = replace(question, sample=sample)
-    if asked.plurality.rounds is None:
-        require_budget_and_data(asked, ("--rounds", None, ROUNDS))
+    if question.plurality.rounds is None:
+        require_budget_and_data(question, ("--rounds", None, ROUNDS))
     if memoisation.epsilon_forever is None:
         refuse(memoisation.given(), "goes with --eps-forever, the budget of all reports of a value that is remembered")
-        rank(asked, shown)
+        rank(question, shown)
         return
-    alone = asked.alone
+    alone = question.alone
     check_rounds(alone, memoisation)
-    beside = shown.given("reasons", "picture", "extras")
+    beside = shown.given("output:plot", "extras")
     refuse(beside, "does not go with --eps-forever, which compares raw estimates in closed form")
     run(
         Job(
             read=lambda: rounds_question(alone, memoisation),
             answer=lambda rounds, _: compare(rounds),
             document=rounds_document,
-            inputs=alone.files,
-            unprotected=sample is not None,
+            data=alone,
         ),
         shown.output,
         top=None,

@@ -178,7 +178,7 @@ def place_names(k: int) -> tuple[str, ...]:
 
 
 def numbers_note(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the assumption that categories numbered 0 to k - 1 or 1 to k have no order; none for other labels.
+    """Return the assumption about categories numbered 0 to k - 1 or 1 to k; none for other labels.
 
     >>> numbers_note(["0", "1", "2"]), numbers_note(["18", "19"])
     (('categories are numbered 0 to 2: no order between them (--ordered says otherwise)',), ())

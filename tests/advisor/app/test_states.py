@@ -16,7 +16,7 @@ from advisor.extensions.app.pieces import faults, first_paint, page_answer, refu
 from advisor.extensions.app.state import Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.held import HeldFile, held_files, holding
 from advisor.question.question import Question
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Instant, Simulation, Terms
 from advisor.show.rank.data import rank_data
 from tests.cells import over
@@ -190,14 +190,14 @@ def test_the_first_sight_of_a_shape_simulates_nothing(goal, shape):
     for command in filter(None, (decision(whole), ranking(whole))):
         assert "--instant" not in command.words
         with holding(command.files):
-            assert sample_frequencies(command.question).k == int(first.values["k"])  # no row is taken for a total
+            assert simulated_frequencies(command.question).k == int(first.values["k"])  # no row is taken for a total
     assert first.question == whole.question
 
 
 def test_as_many_people_are_simulated_and_as_often_as_the_page_says():
     command = ranking(replace(state_of("goal=plan&n=5000&times=5&eps=1", {}), simulated=True))
     with holding(command.files):
-        assert sample_frequencies(command.question).weights.sum() == 5000
+        assert simulated_frequencies(command.question).weights.sum() == 5000
     assert command.question.plurality.rounds == 5
 
 

@@ -7,6 +7,7 @@ import pytest
 from advisor.cli.app import main
 from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run
 from advisor.errors import InputError
+from advisor.question.question import Question
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
 
 DOCUMENT = Document(
@@ -31,9 +32,8 @@ class Steps(list[str]):
             self.append("answer")
             return question
 
-        return Job(
-            read, answer, lambda _: DOCUMENT, inputs, files, warnings=lambda _: ["The file is small."], unprotected=True
-        )
+        warnings, data = (lambda _: ["The file is small."]), Question(sample="data.csv")
+        return Job(read, answer, lambda _: DOCUMENT, data, inputs, files, warnings=warnings)
 
 
 def side(path, option="--side", **more):

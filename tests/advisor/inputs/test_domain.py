@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.inputs.domain import build_domain, read_domain
+from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import OTHER_LABEL
 from advisor.question.collected import collect
+from advisor.question.spread import Origin
 from tests.advisor.inputs.reading import gz, put, read_bytes, read_reports, refusal
 from tests.cells import failures, over
 
@@ -237,7 +239,7 @@ def test_labels_that_look_alike_are_apart_with_a_warning_that_shows_their_charac
         assert sorted(built.labels) == sorted([one, two, "Utah"])  # not merged
         read = read_reports(put(tmp_path, "reports.csv", data), "grr", 1.0, header=False)
         assert len(read.labels) == 3
-        estimate = collect([one, two, "Utah"], np.array([0.5, 0.3, 0.2]), protocol="grr", epsilon=4.0, n=1000)
+        estimate = collect(RawEstimates((one, two, "Utah"), np.array([0.5, 0.3, 0.2])), Origin("grr", 4.0, 1000))
         for warnings in (built.warnings, read.warnings, estimate.warnings):
             texts = [text for text in warnings if "look the same" in text]
             assert len(texts) == len(shown)

@@ -9,7 +9,7 @@ from advisor.extensions.columns.answer import columns_question
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.question.cleaning import Cleaning
 from advisor.question.question import Question
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Columns, Terms
 from tests.advisor.inputs.reading import put, refusal
 from tests.cells import failures
@@ -104,7 +104,7 @@ def test_categories_are_the_same_from_a_series_and_from_parquet(tmp_path):
         held = pd.Series([first, second, first, first], dtype=pd.CategoricalDtype(categories, ordered), name="size")
         pd.DataFrame({"size": held, "other": held}).to_parquet(path, row_group_size=3)
         asked = request(sample=held)
-        read = sample_frequencies(Question(sample=path, columns=Columns(column=("size",))))
+        read = simulated_frequencies(Question(sample=path, columns=Columns(column=("size",))))
         beside = columns_question(
             Question(sample=path, columns=Columns(column=("size", "other")), terms=Terms(epsilon=1))
         ).columns[1]
@@ -124,7 +124,7 @@ def test_a_dictionary_that_says_nothing_is_not_taken(tmp_path):
     path = str(tmp_path / "a.parquet")
 
     def labels(**options):
-        return sample_frequencies(Question(sample=path, **options)).labels
+        return simulated_frequencies(Question(sample=path, **options)).labels
 
     WORN.to_frame("size").to_parquet(path, use_dictionary=False)  # comes back in the order of the rows
     assert labels() == ("large", "medium", "small")
