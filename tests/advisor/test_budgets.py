@@ -47,7 +47,7 @@ def test_a_missing_budget_is_priced_for_the_question_at_hand(run, states):
         code, out, err = run(*words)
         assert (code, out) == (2, "")
         lines = err.splitlines()
-        assert lines[0] == f"ldp-advise: error: {examples.MISSING}"
+        assert lines[0] == f"ldp-advise: error: --eps is missing: give {examples.BUDGET}"
         assert [line.split()[1] for line in lines[2:5]] == ["0.5", "1", "2"]
         code, out, _ = run(*words, "--format", "json")
         error = json.loads(out)
