@@ -13,7 +13,7 @@ from advisor.inputs.labels import OTHER_LABEL
 from advisor.inputs.transactions import read_transactions
 from advisor.question.cleaning import Cleaning
 from advisor.question.question import Question
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Columns
 from simulator.seeding import rng_for
 from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, put, read_bytes, read_file, users
@@ -309,4 +309,4 @@ def test_transactions_skip_blank_lines_and_a_header():
     assert read.warnings == ("1 blank line was skipped",)
     for option, given in (("column", Columns(column=("1",))), ("counts", Columns(counts="1"))):
         with pytest.raises(InputError, match=f"--{option} cannot be used with --transactions"):
-            sample_frequencies(Question(sample="-", columns=given, cleaning=Cleaning(transactions=True)))
+            simulated_frequencies(Question(sample="-", columns=given, cleaning=Cleaning(transactions=True)))
