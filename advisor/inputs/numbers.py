@@ -19,6 +19,8 @@ EMPTY, MISSING, NOT_FINITE, NO_NUMBER = "is empty", "is missing", "is not finite
 
 TWO_WAYS = "can be read in two ways: say which sign the decimals have with --decimal , or --decimal ."
 
+_FINEST = -40  # exponent of the last digit that a float is written with
+_FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always keeps
 _LONGEST_NUMBER = 40
 _LABEL_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _EXPONENT = r"(?:[eE][+-]?[0-9]{1,4})?"
@@ -77,6 +79,26 @@ def number(label: str) -> Decimal | None:
     if len(label) > _LONGEST_NUMBER or not _LABEL_NUMBER.fullmatch(label):
         return None
     return Decimal(label)
+
+
+def digits_below(cell: str, below: int) -> str | None:
+    """Return the digits of a whole number below a bound; None for another cell.
+
+    A table of floats writes 7 as "7.0", and numpy as "7.000e+00"; "4.1e9" has lost digits of a seed.
+
+    >>> digits_below("7.0", 8), digits_below("007", 8), digits_below("8", 8), digits_below("7.5", 8)
+    ('7', '7', None, None)
+    >>> digits_below("4.5000e+01", 64), digits_below("4.1e9", 2**32)
+    ('45', None)
+    """
+    if "e" in cell and (value := number(cell)) is not None and _FINEST <= int(value.as_tuple().exponent) <= 0:
+        cell = f"{value:f}"
+    digits, _, zeros = cell.partition(".")
+    if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
+        return None
+    digits = digits.lstrip("0") or "0"
+    fits = len(digits) <= len(str(below)) and int(digits) < below
+    return digits if fits and not (zeros and len(digits) > _FLOAT_DIGITS) else None
 
 
 def all_numbers(labels: Collection[str]) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import InputTable
+from advisor.inputs.numbers import digits_below
 from advisor.inputs.reports.counting import Cells, Counting
 from advisor.inputs.reports.settings import TWO_COLUMNS, ReportSettings, column_note, named_column, no_such_column
 from advisor.inputs.reports.vectors import Strings
@@ -21,24 +22,6 @@ from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.tree import Tree
-
-_FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always keeps
-
-
-def digits_below(cell: str, below: int) -> str | None:
-    """Return the digits of a whole number below a bound; None for another cell.
-
-    A table of floats writes 7 as "7.0"; "4.1e9" has lost digits of a seed.
-
-    >>> digits_below("7.0", 8), digits_below("007", 8), digits_below("8", 8), digits_below("7.5", 8)
-    ('7', '7', None, None)
-    """
-    digits, _, zeros = cell.partition(".")
-    if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
-        return None
-    digits = digits.lstrip("0") or "0"
-    fits = len(digits) <= len(str(below)) and int(digits) < below
-    return digits if fits and not (zeros and len(digits) > _FLOAT_DIGITS) else None
 
 
 def numbers_below(block: Block, columns: Sequence[int], below: Sequence[int]) -> NDArray[np.int64] | None:

@@ -18,7 +18,7 @@ from advisor.errors import InputError
 from advisor.inputs.blocks import Block, RowBlock, Rows
 from advisor.inputs.columns import InputTable, numbers_rows
 from advisor.inputs.labels import check_domain, plural, shortened
-from advisor.inputs.numbers import MOST_LABELS, is_finite
+from advisor.inputs.numbers import MOST_LABELS, digits_below, is_finite
 from advisor.inputs.reports.counting import Cells, Counting, Form
 from advisor.inputs.reports.settings import ReportSettings, column_note, named_column, place_names
 from simulator._types import FloatArray
@@ -31,7 +31,7 @@ def bits_have_header(first: Sequence[str], usual: bool, settings: ReportSettings
     """Return whether the first row is a header instead of a report; labels of columns may be numbers."""
     cells = [cell.strip() for cell in first]
     if settings.column is None and len(cells) > 1:
-        return not set(cells) <= _BITS and "" not in cells and len(set(cells)) == len(cells)
+        return not all(digits_below(cell, 2) for cell in cells) and "" not in cells and len(set(cells)) == len(cells)
     # A damaged report such as "01x1" is not a header.
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
@@ -165,7 +165,7 @@ class BitColumns:
 
     def plain(self, cells: list[str]) -> list[str | None]:
         """Return the bits of a report."""
-        return [cell if cell in _BITS else None for cell in cells]
+        return [digits_below(cell, 2) for cell in cells]
 
 
 def plain_bits(cell: str) -> str:

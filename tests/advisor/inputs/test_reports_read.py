@@ -20,6 +20,18 @@ def test_reports_of_standard_input_and_of_a_refused_row_of_parquet(tmp_path):
     assert "standard input: is empty" in refusal(read_reports, "-", "oue", 1.0, stdin=io.BytesIO(b""))
 
 
+def test_reports_are_read_as_numpy_writes_arrays_where_no_format_is_given(tmp_path):
+    path = tmp_path / "reports.txt"
+    for protocol, k in (("oue", 6), ("oue", 2), ("rappor", 6), ("olh", 6), ("pgr", 6), ("sw", 6), ("tree", 8)):
+        member = PROTOCOLS[protocol](k, 1.0)
+        reports = member.perturb(np.arange(400) % k, rng_for(6, protocol))
+        np.savetxt(path, reports)
+        read = read_reports(str(path), protocol, 1.0, k=k)
+        assert read.tally.counts.tolist() == member.tally(reports).counts.tolist(), protocol
+    path.write_text("4.1e+09 1\n4.2e+09 0\n")  # digits of the seeds are lost
+    assert "written with all digits" in refusal(read_reports, str(path), "olh", 1.0, k=6)
+
+
 def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path, monkeypatch):
     pa = pytest.importorskip("pyarrow")
 
