@@ -175,13 +175,12 @@ def smallest_detectable(protocol: Protocol, n: int, categories: int | None = Non
 
     categories: as in `threshold`.
     """
-    few, level = few_supports(protocol, n), LEVEL / (categories or protocol.k)
-    if few is not None and _power_of_few(n, 1.0, few, level) > POWER:
-        low, high = 0.0, 1.0
-        while high - low > 1e-9 * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if _power_of_few(n, middle, few, level) > POWER else (middle, high)
-        return high
+    if few := few_supports(protocol, n):
+        most = few.quantile(n, LEVEL / (categories or protocol.k))
+        users = bisect_left(range(n + 1), POWER, key=lambda holders: 1 - few.missed(n, holders, most))
+        if users <= n:  # between two numbers of users power rises in a line, as one of them is drawn
+            fewer, enough = (few.missed(n, holders, most) for holders in (users - 1, users))
+            return (users - (1 - POWER - enough) / (fewer - enough)) / n
     least, reach = threshold(protocol, n, categories), NormalDist().inv_cdf(POWER)
     now, last = least, 0.0
     while now - last > 1e-12 * now:  # it rises, ever more slowly, as the variance grows at most in proportion

@@ -248,6 +248,15 @@ def test_what_predictions_do_not_cover_is_neither_refused_nor_are_their_ends_nam
 
 
 @pytest.mark.slow
+def test_the_least_budget_that_is_predicted_is_not_called_the_least_that_is_enough(run, tmp_path):
+    """No budget up to 0.019 is enough; what is predicted begins at 0.1, which is."""
+    path = put(tmp_path, "answers.csv", "answer,count\nyes,400\nno,600\n")
+    words = ("--within", "4", "--sensitive", "high", "--times", "52")
+    few, many = (answered(run, "choose", path, "--n", n, *words) for n in ("20000", "60000"))
+    assert (few["eps_needed"] > 0.1, many["eps_needed"], many["choice"]) == (True, None, "do_not_collect")
+
+
+@pytest.mark.slow
 def test_as_many_people_as_a_simulation_asks_for_are_enough(run, tmp_path):
     """The mean error of a plan's number just meets the accuracy; its interval here has to."""
     counts = (3200, 2500, 1400, 1100, 800, 600, 400)

@@ -55,6 +55,7 @@ def test_a_sample_is_simulated_at_these_budgets():
     histogram = CentralHistogram(0.5, 1e-6)
     assert trusted.method == "discrete Laplace"
     assert trusted.error == pytest.approx(histogram.variance / 10_000**2, rel=0.15)  # four standard errors are 0.12
+    assert trusted.error_high < 1.2 * trusted.error_low  # no figure of a few draws
     assert trusted.error < min(row.error for row in answer.recommendations)
 
 

@@ -90,6 +90,11 @@ def test_tied_are_the_methods_within_five_percent_or_not_separable_from_the_winn
     assert failures(small().cells, check) == {}
 
 
+def test_a_tie_with_the_raw_estimate_is_not_called_none(run):
+    words = ("--eps", "4", "--n", "10k", "--k", "64", "-p", "grr", "--method", "none,norm_sub")
+    assert "tied: the raw estimate" in run("sweep", *words)[1]
+
+
 def test_an_interrupt_says_what_is_kept(run, tmp_path, monkeypatch):
     def interrupted(question, place):
         if place[2] == 8:  # the smaller of two domains comes last

@@ -62,6 +62,9 @@ def test_the_rest_of_a_block_adds_noise_to_its_values(k, epsilon, n):
         found = oracle.estimate(oracle.sample_support(rows, rng), n) > threshold(oracle, n)
         # Values of a block are not independent, and often more than one of them is detected.
         assert found[rows == 0].mean() < LEVEL / k + rate_bound(LEVEL / k)
+        lower = threshold(oracle, n) - float(oracle.estimate(np.array(1.0), n))  # by a support: too low
+        alarms = oracle.estimate(oracle.sample_support(rows, rng), n)[rows == 0] > lower
+        assert alarms.mean() > LEVEL / k - 4 * math.sqrt(LEVEL / k / alarms.size)
         share += weight * found[rows == users].mean()
     assert abs(share - POWER) < rate_bound(POWER)
 
@@ -75,6 +78,14 @@ def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_g
     normal = NormalDist().inv_cdf(1 - LEVEL / k) * float(oracle.linear.covariance(n).entry(np.zeros(k)).mean()) ** 0.5
     alarms = (collections("grr", k, 2.0, n, 0)[:, 2:] > normal).any(axis=1).mean()
     assert alarms > LEVEL + rate_bound(LEVEL)
+
+
+@over(
+    [("grr", 4, 8.98, 100), ("grr", 3, 8.0, 100), ("grr", 8, 9.01, 3_000), ("hr", 8, 7.0, 50), ("oue", 256, 1.0, 1_000)]
+)
+def test_the_smallest_detectable_frequency_of_few_supports_has_the_stated_power(protocol, k, epsilon, n):
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    assert power(oracle, n, smallest_detectable(oracle, n)) == pytest.approx(POWER, abs=1e-9)
 
 
 def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so():

@@ -236,7 +236,9 @@ class Case:
         row = first_need(limit.request, limit.metric, limit.best.error, self.within, n=n)
         if n:
             return _need(row, lambda people: self.collects(people=int(people)), float(nearest.people), USERS[1])
-        return _need(row, lambda epsilon: self.collects(limit=epsilon), nearest.limit, EPSILON[1])
+        need = _need(row, lambda epsilon: self.collects(limit=epsilon), nearest.limit, EPSILON[1])
+        # The least budget that is predicted is not the least that is enough.
+        return None if need is not None and self.limit < need.value == nearest.limit else need
 
 
 @lru_cache(maxsize=8)  # a decision uses the same ranking several times
