@@ -70,15 +70,20 @@ class FewSupports(NamedTuple):
 
     def missed(self, n: int, holders: int, most: int) -> float:
         """Return the probability that the supports of a category of `holders` users are not above a number."""
-        from scipy.special import bdtr  # imported when used: advice without a plan needs no scipy here
-
         others = n - holders
         against = 0.0 if self.contradicts is None else others * self.q + holders * self.contradicts
         own = np.arange(min(holders, most + math.ceil(against + FAR * math.sqrt(against))) + 1)
-        mass = np.diff(bdtr(own, holders, self.p), prepend=0.0)
+        mass = np.diff(_binomial_below(own, holders, self.p), prepend=0.0)
         if self.contradicts is None:
-            return float(mass @ bdtr(np.minimum(most - own, others), others, self.q))
+            return float(mass @ _binomial_below(most - own, others, self.q))
         return float(mass @ _difference_below(most - own, others * self.q, against))
+
+
+def _binomial_below(numbers: IntArray, n: int, p: float) -> FloatArray:
+    """Return the probabilities that a binomial count is at most some numbers: scipy's bdtr ends at n = 2^31."""
+    from scipy.special import betaincc  # imported when used: advice without a plan needs no scipy here
+
+    return np.where(numbers < n, betaincc(numbers + 1.0, np.maximum(n - numbers, 1.0), p), 1.0)
 
 
 def _difference_below(numbers: IntArray, first: float, second: float) -> FloatArray:

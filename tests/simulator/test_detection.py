@@ -81,7 +81,14 @@ def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_g
 
 
 @over(
-    [("grr", 4, 8.98, 100), ("grr", 3, 8.0, 100), ("grr", 8, 9.01, 3_000), ("hr", 8, 7.0, 50), ("oue", 256, 1.0, 1_000)]
+    [
+        ("grr", 4, 8.98, 100),
+        ("grr", 3, 8.0, 100),
+        ("grr", 8, 9.01, 3_000),
+        ("hr", 8, 7.0, 50),
+        ("oue", 256, 1.0, 1_000),
+        ("grr", 4, 32.0, 10**12),  # more users than a 32-bit count
+    ]
 )
 def test_the_smallest_detectable_frequency_of_few_supports_has_the_stated_power(protocol, k, epsilon, n):
     oracle = PROTOCOLS[protocol](k, epsilon)
