@@ -60,7 +60,8 @@ ORDERED_MODELS = {
     rough_curve_posterior: 2.0,
     level_posterior: 2.0,
 }
-EVEN = 0.3  # odds of equal frequencies, of those of all models together
+# Odds of equal frequencies, of those of all models together; a histogram that noise hides is hardly ever so even
+EVEN, ORDERED_EVEN = 0.3, 0.03
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 
@@ -120,7 +121,7 @@ def drawn_from_models(
     evidence = np.array([posterior.evidence for posterior in posteriors])
     logs = evidence / TEMPER + np.log(odds)
     best = max(float(evidence.max()), 0.0)
-    even = math.log(EVEN * sum(odds)) + best / TEMPER - best
+    even = math.log((ORDERED_EVEN if ordered else EVEN) * sum(odds)) + best / TEMPER - best
     drawn = [*(posterior.populations for posterior in posteriors), np.full((each, len(estimate)), 1 / len(estimate))]
     return _summing_to_one(np.concatenate(drawn), noise.sd), np.repeat([*logs, even], each)
 
