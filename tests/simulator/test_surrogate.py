@@ -19,6 +19,7 @@ from simulator.surrogate import (
     ORDERED_MODELS,
     SURROGATES,
     Posterior,
+    curves,
     drawn_from_models,
     draws_of,
     families,
@@ -208,19 +209,23 @@ def test_next_to_no_likelihood_is_missing_from_the_curve(k, shape):
     assert 0.99 * whole < found < whole
 
 
+@pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("gains", [(9.0, 1.0), (-4.0, -9.0), (80.0, 40.0)])
-def test_models_share_by_tempered_likelihoods_and_equal_frequencies_by_their_own(monkeypatch, gains):
+def test_models_share_by_tempered_likelihoods_and_equal_frequencies_by_their_own(monkeypatch, gains, ordered):
     """Of likelihoods over that of equal frequencies a part of the logarithm counts, and what is likeliest is as
     likely as its own tempered share: so equal frequencies are as far below it as they are less likely."""
     k, each = 6, 3
     own = [np.eye(k)[:each], np.full((each, k), 1 / 3) * (np.arange(k) < 3)]
     models = [lambda *_, one=one, gain=gain: Posterior(one, gain) for one, gain in zip(own, gains, strict=True)]
-    monkeypatch.setattr(surrogate, "MODELS", dict(zip(models, (1.0, 2.0), strict=True)))
-    drawn, logs = drawn_from_models(np.full(k, 1 / k), even_noise(0.01), ordered=False, each=each, rng=stream("x"))
+    monkeypatch.setattr(
+        surrogate, "ORDERED_MODELS" if ordered else "MODELS", dict(zip(models, (1.0, 2.0), strict=True))
+    )
+    drawn, logs = drawn_from_models(np.full(k, 1 / k), even_noise(0.01), ordered=ordered, each=each, rng=stream("x"))
     np.testing.assert_allclose(drawn, [*own[0], *own[1], *np.full((each, k), 1 / k)])
     shares = [math.exp(gain / surrogate.TEMPER) * odds for gain, odds in zip(gains, (1, 2), strict=True)]
     best = max(*gains, 0.0)
-    shares.append(3 * surrogate.EVEN * math.exp(best / surrogate.TEMPER - best))
+    even = surrogate.ORDERED_EVEN if ordered else surrogate.EVEN
+    shares.append(3 * even * math.exp(best / surrogate.TEMPER - best))
     np.testing.assert_allclose(np.exp(logs), np.repeat(shares, each))
 
 
@@ -246,6 +251,15 @@ def test_what_noise_hides_is_as_uneven_as_it_may_be(k, epsilon, n):
         spreads.append([np.abs(rows - 1 / k).sum(axis=-1).mean() for rows in (drawn, truth)])
     said, true = np.mean(spreads, axis=0)
     assert 0.78 < said / true < 1.22  # it varies by 0.07 from one dozen of truths to another
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_curves_that_noise_hides_are_hardly_ever_even(rough):
+    """No error at all would be stated for levelling all of them."""
+    for protocol in ("oue", "grr", "ss"):
+        estimate, noise = collected(protocol, 64, 5_000, "gaussian", 0.5)
+        drawn = curves.curve_posterior(estimate, noise, 200, stream("hardly", protocol), rough=rough).populations
+        assert (np.ptp(drawn, axis=1) < 1e-12).mean() < 0.1
 
 
 def test_what_stands_out_of_the_noise_stays_and_the_rest_makes_up_what_is_missing():
