@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -54,11 +55,18 @@ def eb_ns(estimate: FloatArray, noise: Noise) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def mixture_model(k: int, at_zero: float, slope: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return bin centres ``(bins,)``, atoms ``(atoms,)`` and the likelihood ``(bins, atoms)`` of each for each."""
+def mixture_model(
+    k: int, at_zero: float, slope: float, *, least: float = 0.0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return bin centres ``(bins,)``, atoms ``(atoms,)`` and the likelihood ``(bins, atoms)`` of each for each.
+
+    least: frequency down to which there are atoms, halves of each other, between 0 and the first one; 0 for none.
+    """
     sd = at_zero**0.5
     centres = (np.arange(LOWEST, HIGHEST, BIN) + BIN / 2) * sd
     ladder = np.concatenate([np.arange(0.0, STEADY, 0.25), np.arange(STEADY, HIGHEST + 0.25, 0.5)]) * sd
+    halvings = math.ceil(math.log2(ladder[1] / least)) if least else 0
+    ladder = np.append(ladder, ladder[1] / 2.0 ** np.arange(1, halvings + 1))
     atoms = np.unique(np.append(ladder[ladder <= 1.0], 1 / k))
     variance = at_zero + slope * atoms
     logs = -((centres[:, None] - atoms) ** 2) / (2 * variance) - np.log(variance) / 2

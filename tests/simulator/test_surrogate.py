@@ -253,6 +253,18 @@ def test_what_noise_hides_is_as_uneven_as_it_may_be(k, epsilon, n):
     assert 0.78 < said / true < 1.22  # it varies by 0.07 from one dozen of truths to another
 
 
+@over([0.5, 1.0, 2.0])
+def test_the_rarer_half_of_a_heavy_tail_is_not_empty(scatter):
+    """All of it is far below the noise: draws tell its frequencies from 0, and give it its order of magnitude."""
+    k, n, rng, oracle = 500, 60_000, stream("tail", scatter), PROTOCOLS["oue"](500, 2.0)
+    weights = np.arange(1, k + 1) ** -1.3 * rng.lognormal(0, scatter, k)
+    truth = weights / weights.sum()
+    estimate = oracle.estimate(oracle.sample_support(apportion(truth, n), rng), n)
+    drawn = known_frequencies(estimate, oracle.noise(n), ordered=False, seed=0)
+    rarer = [np.sort(rows, axis=-1)[..., : k // 2].sum(axis=-1).mean() for rows in (drawn, truth)]
+    assert 0.1 < rarer[0] / rarer[1] < 10
+
+
 @pytest.mark.parametrize("rough", [False, True])
 def test_curves_that_noise_hides_are_hardly_ever_even(rough):
     """No error at all would be stated for levelling all of them."""
