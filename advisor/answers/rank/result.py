@@ -268,8 +268,9 @@ class Ranking:
         Sum of the frequencies of `best`, if there is an estimate and the sum is not 1.
     moved
         Distance (l1) between the raw estimate and what `best` makes of it, if there is a raw estimate.
-    identify
-        Function that returns the `experiment_id`.
+    experiment_id
+        Digest of the simulation: population, menu, metric settings, seed and version; of a look-up, of the model and
+        the question.
     leader
         The pair with the lowest mean error, by the repetitions or predictions that ranked the pairs.
     next_round
@@ -302,7 +303,7 @@ class Ranking:
     resolved: bool = True
     total: float | None = None
     moved: float | None = None
-    identify: Callable[[], str] = field(default=str, repr=False)
+    experiment_id: str = field(default="", repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
     by_shape: tuple[tuple[str, float], ...] = ()
@@ -368,11 +369,6 @@ class Ranking:
         uniform = next((row.error for row in self.baselines if row.kind == "uniform"), without)
         # Where a metric repairs 0 for all to equal frequencies, the two errors differ by rounding.
         return ZERO if without < (1 - SAME) * uniform else EVEN
-
-    @cached_property
-    def experiment_id(self) -> str:
-        """Digest of the simulation: population, menu, metric settings, seed and version; "" without a simulation."""
-        return self.identify()
 
     @cached_property
     def other_users(self) -> tuple[OtherUsers, ...]:

@@ -44,7 +44,7 @@ def simulated_answer(request: Request, *, jobs: int | None = None, progress: Pro
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
     tables = [contests(metric, request, experiment, runs, judged_runs) for metric in request.metrics]
-    rankings = tuple(ranking_of(request, table) for table in tables)
+    rankings = tuple(map(ranking_of, tables))
     if request.threat is not None:
         threads = _threads(experiment, request, jobs)
         rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=second)
