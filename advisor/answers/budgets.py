@@ -26,16 +26,6 @@ class Priced:
         share = self.ranking.detectable_frequency
         return None if share is None else share * self.ranking.request.n
 
-    @property
-    def attack(self) -> float:
-        """Probability that the best guess from one report is right."""
-        return self.ranking.best.attack_success
-
-    @property
-    def verdict(self) -> str | None:
-        """Verdict whether a collection with this budget is better than no data."""
-        return self.ranking.verdict
-
 
 @dataclass(frozen=True, eq=False)
 class Budgets:

@@ -45,11 +45,11 @@ FIGURES: Mapping[str, Callable[[Priced], Scalar]] = {
     "error_low": lambda row: row.ranking.best.error_low,
     "error_high": lambda row: row.ranking.best.error_high,
     "error_without_data": lambda row: row.ranking.error_without_data,
-    "verdict": lambda row: row.verdict,
+    "verdict": lambda row: row.ranking.verdict,
     "users_off": lambda row: row.off,
     "detectable_users": lambda row: row.detectable,
     "report_bits": lambda row: row.ranking.best.report_bits,
-    "attack_success": lambda row: row.attack,
+    "attack_success": lambda row: row.ranking.best.attack_success,
     "k": lambda row: row.ranking.request.k,
     "n": lambda row: row.ranking.request.n,
 }
@@ -125,10 +125,10 @@ def _row(row: Priced, scale: float) -> Row:
         figure_cell(row.off, lambda off: users(rounded(off, 2))),
         figure_cell(row.detectable, users),
         (f"{best.report_bits:,}", best.report_bits),
-        (percent(row.attack), row.attack),
+        (percent(best.attack_success), best.attack_success),
         against_nothing(row.ranking.reasons),
     )
-    return Row.of(cells, TONES[row.verdict])
+    return Row.of(cells, TONES[row.ranking.verdict])
 
 
 def _numbers(rows: Sequence[Priced]) -> str:
@@ -152,12 +152,12 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
     rows, request = budgets.priced(metric), budgets.first.request
     if not rows:
         return nothing_left_verdict(request.removals)
-    kinds = [row.verdict for row in rows]
+    kinds = [row.ranking.verdict for row in rows]
     best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
     reasons = rows[kinds.index(best)].ranking.reasons
     almost = Badge.NOTHING_SURE if NOT_CERTAIN in reasons else Badge.ALMOST
     badge = {WORTH_IT: Badge.COLLECT, MARGINAL: almost, USELESS: Badge.DO_NOT_COLLECT}[best]
-    good = [row for row in rows if row.verdict == WORTH_IT]
+    good = [row for row in rows if row.ranking.verdict == WORTH_IT]
     text = f"no ε given is clearly better than assuming {rows[0].ranking.guess_without_data}."
     if good:
         where = "every ε given" if len(good) == len(budgets.epsilons) else f"ε = {_listed(good)}"
@@ -173,7 +173,7 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
 
 def _hidden_sentences(rows: Sequence[Priced]) -> list[str]:
     """Return how many categories of the sample cannot be detected at each budget that is not useless."""
-    hidden = [(len(row.ranking.undetectable), row) for row in rows if row.verdict != USELESS]
+    hidden = [(len(row.ranking.undetectable), row) for row in rows if row.ranking.verdict != USELESS]
     if not any(count for count, _ in hidden):
         return []
     counts = ", ".join(f"{count:,} at ε = {row.epsilon:g}" for count, row in hidden)

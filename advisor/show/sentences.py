@@ -161,12 +161,6 @@ def size_text(size: float) -> str:
     return number(float(f"{size:.3g}"), 3)
 
 
-def data_text(metric: str, error: float, bins: Bins | None) -> str:
-    """Return an error in the unit of the data, to follow the error in bins; nothing without such a unit."""
-    size = data_error(metric, error, bins)
-    return "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
-
-
 def unit_text(metric: str, bins: Bins | None, distance: str = "bins") -> str:
     """Return the unit of a metric, with the meaning of a bin; `distance`: that of distances between categories."""
     unit = METRICS[metric].unit
@@ -190,4 +184,6 @@ def error_unit(metric: str, bins: Bins | None) -> tuple[float, str]:
 def unit_after(metric: str, error: float, bins: Bins | None, distance: str = "bins") -> str:
     """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
     unit = unit_text(metric, bins, distance)
-    return "" if unit in ("", "no unit") or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"
+    size = data_error(metric, error, bins)
+    in_data = "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
+    return "" if unit in ("", "no unit") or unit.startswith("frequency") else f" {unit}{in_data}"

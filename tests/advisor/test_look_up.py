@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from advisor import Simulation, advise, plan
-from advisor.answers.rank.why import explain
+from advisor.answers.rank.why import why_of
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
@@ -105,7 +105,7 @@ def test_other_users_are_those_of_a_look_up_for_them(options):
 
 def test_why_names_the_path_and_real_changes():
     advice = advise(1.0, k=32, metric="l1")
-    why = explain(advice)
+    why = why_of(advice)
     assert why.steps
     assert why.method in POSTPROCESSORS
     own = {row.method: row.error for row in advice.recommendations if row.protocol == advice.best.protocol}

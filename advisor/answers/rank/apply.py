@@ -59,11 +59,6 @@ def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
     return Observed(raw, covariance, domain=request.domain)
 
 
-def collected_frequencies(advice: Ranking) -> FloatArray:
-    """Return what was collected, post-processed as advised ``(k,)``; a method of queries alone leaves it as it is."""
-    return _processed(replace(_collected(advice).observed, domain=advice.request.domain), advice.best.method)
-
-
 def _collected(advice: Ranking) -> Collected:
     collected = advice.request.collected
     if collected is None:
@@ -165,9 +160,9 @@ def one_collection(advice: Ranking, repetition: int = 0) -> OneCollection:
     request, method = advice.request, POSTPROCESSORS[advice.best.method]
     truth = request.counts / request.counts.sum()
     if request.collected is not None:
-        observed = request.collected.observed
+        observed = replace(request.collected.observed, domain=request.domain)
         raw = observed.estimate
-        answer = raw if method.queries_only and raw is not None else collected_frequencies(advice)
+        answer = raw if method.queries_only and raw is not None else _processed(observed, advice.best.method)
     else:
         protocol = request.oracle(advice.best.protocol)
         rng = rng_for(request.seed, "collect", advice.best.protocol, repetition)

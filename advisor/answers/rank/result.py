@@ -14,7 +14,7 @@ import numpy as np
 from advisor.answers.rank.verdict import MOST_UNDETECTABLE, WORTH_IT, kind_of, reasons_of
 from advisor.answers.rank.worth_it import WorthIt, worth_it_with
 from advisor.question.request import DEFAULT_PAIR, Request, nothing_left_sentence
-from simulator import METRICS, Protocol, __version__
+from simulator import METRICS, POSTPROCESSORS, Protocol, __version__
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.processor import SUMMARIES
@@ -286,8 +286,6 @@ class Ranking:
         For a look-up with an explanation: the explanation.
     single_categories
         For metrics of ordered domains: the pair for single categories, if `best` is clearly worse there; else None.
-    defence
-        With a threat: gain and cost of the choice; otherwise None.
     """
 
     request: Request
@@ -311,7 +309,6 @@ class Ranking:
     elsewhere: Callable[[], tuple[OtherUsers, ...]] | None = field(default=None, repr=False)
     why: Why | None = None
     single_categories: SingleCategories | None = None
-    defence: Defence | None = None
 
     @property
     def unit(self) -> str:
@@ -361,6 +358,16 @@ class Ranking:
             return None
         reach = NormalDist().inv_cdf(1 - LEVEL / 2) + NormalDist().inv_cdf(POWER)
         return reach * math.sqrt(float(linear.covariance(request.n).entry(request.counts / request.counts.sum()).min()))
+
+    @property
+    def defence(self) -> Defence | None:
+        """With a threat: gain and cost of the choice against the best pair without an attack; otherwise None."""
+        calm = {row: row.error_unattacked for row in self.recommendations if not POSTPROCESSORS[row.method].is_remedy}
+        errors = {row: error for row, error in calm.items() if error is not None}
+        if not errors:
+            return None
+        usual, best = min(errors, key=errors.__getitem__), self.best
+        return Defence(*usual.pair, errors[usual], usual.error, best.error_unattacked or 0.0, best.error)
 
     @property
     def guess_without_data(self) -> str:
