@@ -9,7 +9,8 @@ from advisor.answers.rank.verdict import NOTHING_LEFT
 from advisor.figures import number, percent, users
 from advisor.inputs.bins import Bins, edge_text
 from advisor.members.names import protocol_in_full
-from advisor.question.central import Central
+from advisor.question.central import Central, Guarantee
+from advisor.question.plan import PlanQuestion
 from advisor.question.plurality import BudgetUse
 from advisor.question.request import Removal, nothing_left_reasons
 from advisor.show.model import Adjustment, Badge, Verdict
@@ -19,6 +20,16 @@ from simulator import METRICS
 def domain_text(k: int, *, ordered: bool) -> str:
     """Return the size of a domain, and whether it has an order."""
     return f"k = {k:,} {'ordered' if ordered else 'unordered'} categories"
+
+
+def promise_text(epsilon: float | None, guarantee: Guarantee | None) -> str:
+    """Return the budget of a report, or what a shuffler guarantees instead."""
+    return f"ε = {epsilon:g}" if guarantee is None else guarantee.text
+
+
+def term_text(question: PlanQuestion) -> str:
+    """Return what a plan is given, users or a promise."""
+    return promise_text(question.epsilon, question.shuffled) if question.n is None else f"n = {question.n:,}"
 
 
 def assumed_sentences(assumptions: Iterable[str]) -> list[str]:

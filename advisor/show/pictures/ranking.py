@@ -14,7 +14,7 @@ from advisor.figures import change, percent
 from advisor.members.names import method_text, pair_text, protocol_text
 from advisor.show.pictures import style
 from advisor.show.rank.answer import decision
-from advisor.show.sentences import unit_text
+from advisor.show.sentences import promise_text, unit_text
 from simulator.ranking import PRACTICAL_RATIO, quotient
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def ranking_figure(advice: Ranking) -> Figure:
         axes.set_xlabel(f"{metric} error over the lowest one; shaded: within 5 %")
         best = pair_text(*advice.best.pair) if request.collected is None else method_text(advice.best.method)
         figures = f"{metric} error {style.plain(advice.best.error, 3)} ({unit_text(metric, request.bins)})"
-        setting = f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}"
+        setting = f"{promise_text(request.epsilon, request.central)}, k = {request.k:,}, n = {request.n:,}"
         style.headline(figure, f"{decision(advice)[0]}: {best}", f"{figures} at {setting}; lines: 95 % intervals")
         texts = (f"{row.name} {factor_text(row.ratio)}".rstrip() for row in rows)
         figure.set_label(f"{metric} errors over the lowest one: {'; '.join(texts)}")
@@ -195,7 +195,7 @@ def pareto_figure(frontier: Frontier) -> Figure:
             figure,
             f"{pair_text(*first.pair)}; {others} worth considering",
             f"Steps: the least error at a size. Darker: more attacks succeed, from {percent(blind)} (a blind guess) to "
-            f"{percent(most)}. ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}.",
+            f"{percent(most)}. {promise_text(request.epsilon, request.central)}, k = {request.k:,}, n = {request.n:,}.",
         )
         texts = (f"{pair_text(*row.pair)}: {metric} error {style.plain(row.error, 3)}, {_costs(row)}" for row in rows)
         figure.set_label(f"Pairs that no other beats in error, size and attack: {'; '.join(texts)}")
