@@ -62,6 +62,16 @@ def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice):
     assert [label.get_text() for label in frequencies_figure(long).axes[0].get_xticklabels()][-1] == "59"
 
 
+def test_a_clipped_estimate_is_drawn_as_it_was_given_with_the_intervals_of_the_table():
+    clipped = [0.55, 0.3, 0.15, 0.0, 0.0, 0.0]
+    answer = estimate(clipped, "oue", eps=1.0, n=20_000, **ALONE, simulation=Simulation(repetitions=4))
+    shown, table = one_collection(answer), answer.intervals()
+    assert answer.request.collected.given is not None
+    assert shown.raw.tolist() == table["raw"].tolist() == clipped
+    assert shown.low.tolist() == table["low"].tolist()
+    assert shown.high.tolist() == table["high"].tolist()
+
+
 @pytest.mark.parametrize("given", [{"eps": 1.0}, {"promise": CentralPromise(central_epsilon=1.0, delta=1e-8)}])
 def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(given):
     answer = plan(target=0.2, k=16, protocol="grr", method="norm_sub", instant=True, **given)

@@ -160,8 +160,8 @@ def one_collection(advice: Ranking, repetition: int = 0) -> OneCollection:
     request, method = advice.request, POSTPROCESSORS[advice.best.method]
     truth = request.counts / request.counts.sum()
     if request.collected is not None:
-        observed = replace(request.collected.observed, domain=request.domain)
-        raw = observed.estimate
+        observed, given = replace(request.collected.observed, domain=request.domain), request.collected.given
+        raw = observed.estimate if given is None else given
         answer = raw if method.queries_only and raw is not None else _processed(observed, advice.best.method)
     else:
         protocol = request.oracle(advice.best.protocol)
@@ -171,6 +171,6 @@ def one_collection(advice: Ranking, repetition: int = 0) -> OneCollection:
         tally = protocol.sample_tally(request.counts, rng) if calm is None else calm.tally
         observed = observe(protocol, tally, request.domain, suspects=None if calm is None else calm.suspects)
         raw, answer = observed.estimate, method.apply(observed)
-    if raw is None or observed.covariance is None:
+    if observed.estimate is None or observed.covariance is None:
         return OneCollection(truth, answer, raw, None, None)
-    return OneCollection(truth, answer, raw, *frequency_interval(raw, observed.covariance))
+    return OneCollection(truth, answer, raw, *frequency_interval(observed.estimate, observed.covariance))
