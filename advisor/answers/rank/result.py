@@ -394,6 +394,12 @@ class Ranking:
         return worth_it_with(self.request, self.metric, self.best.error, without)
 
     @property
+    def of_estimate(self) -> bool:
+        """Whether methods are ranked for a collected estimate, not pairs for a collection."""
+        collected = self.request.collected
+        return collected is not None and {row.protocol for row in self.recommendations} == {collected.protocol}
+
+    @property
     def best(self) -> Recommendation:
         """The first row.
 

@@ -87,7 +87,7 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
 def decision(ranking: Ranking) -> tuple[Badge, str]:
     """Return the decision in a word or two, and the pair to use with the reason."""
     best = ranking.best
-    collected = ranking.request.collected if _is_of_estimate(ranking) else None
+    collected = ranking.request.collected if ranking.of_estimate else None
     what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate" if collected else ""
     name = method_text(best.method) if best.method == UNPROCESSED else method_name(best.method)
     full = f"{protocol_in_full(best.protocol, ranking.request.channels)} with {name}"
@@ -116,13 +116,7 @@ def decision(ranking: Ranking) -> tuple[Badge, str]:
 
 def _kind(ranking: Ranking) -> str:
     """Return what is ranked: pairs, or the methods for one estimate."""
-    return "method" if _is_of_estimate(ranking) else "pair"
-
-
-def _is_of_estimate(ranking: Ranking) -> bool:
-    """Return whether methods are ranked for an estimate, not pairs for the next round."""
-    collected = ranking.request.collected
-    return collected is not None and {row.protocol for row in ranking.recommendations} == {collected.protocol}
+    return "method" if ranking.of_estimate else "pair"
 
 
 def _numbers(ranking: Ranking) -> str:
@@ -149,7 +143,7 @@ def _numbers(ranking: Ranking) -> str:
     expected = "Expected"
     if request.threat is not None:
         expected = f"Expected if {100 * request.threat:g} % of the users are fake"
-    elif request.surrogate == CURVES and _is_of_estimate(ranking) and not METRICS[metric].ordered_only:
+    elif request.surrogate == CURVES and ranking.of_estimate and not METRICS[metric].ordered_only:
         expected = "Expected if neighbours are as alike as on a curve, more if not"
     return f"{expected}: {figure}{no_data}{chance}{total_text(request.plan)}."
 
