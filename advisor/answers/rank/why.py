@@ -28,8 +28,12 @@ def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
 
 
 def why_of(advice: Ranking) -> Why | None:
-    """Return the explanation of any ranking; None without any pair, and where the model does not cover the question."""
-    if advice.why is not None or not advice.recommendations or advice.request.threat is not None:
+    """Return the explanation of any ranking; None without any pair, and where the model does not cover the question.
+
+    None also under a threat, and with a shuffler: then budgets differ between protocols, and change with n.
+    """
+    outside = advice.request.threat is not None or advice.request.central is not None
+    if advice.why is not None or not advice.recommendations or outside:
         return advice.why
     try:
         return explained((advice,))[0].why

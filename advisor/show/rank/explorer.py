@@ -61,6 +61,8 @@ def explorer_of(outlook: Outlook) -> Explorer:
 
 def _note(outlook: Outlook) -> str:
     request = outlook.ranking.request
+    if request.central is not None:
+        return "These figures are for this question alone: with a shuffler other users have other budgets."
     if not outlook.covered:
         return "These figures are for this question alone: the model behind predictions does not cover it."
     limits = " Constraints are those of the question." if request.removals else ""
