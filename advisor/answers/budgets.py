@@ -18,13 +18,13 @@ class Priced:
     def off(self) -> float | None:
         """Mean error of a category in users; None if unknown."""
         error = self.ranking.best.mean_absolute_error
-        return None if error is None else error * self.ranking.request.n
+        return None if error is None else error * self.ranking.request.users
 
     @property
     def detectable(self) -> float | None:
         """Users in the smallest category that the protocol's raw estimate detects; None without a raw estimate."""
         share = self.ranking.detectable_frequency
-        return None if share is None else share * self.ranking.request.n
+        return None if share is None else share * self.ranking.request.users
 
 
 @dataclass(frozen=True, eq=False)

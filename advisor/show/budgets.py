@@ -100,7 +100,7 @@ def price_table(rows: Sequence[Priced], off: Column | None = None, scale: float 
         Column("protocol", text=True),
         Column("method", text=True, drop=2),
         off or Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
-        Column("users off", f"users of {request.n:,} by which a category is off, on average"),
+        Column("users off", f"users of {request.users:,} by which a category is off, on average"),
         Column("detects", "users in the smallest category that can be detected", drop=1),
         Column("bits", "size of one report", drop=3),
         Column("attack", f"{ATTACK}, {attacker_text(request)}"),
@@ -137,11 +137,11 @@ def _numbers(rows: Sequence[Priced]) -> str:
     if first.off is None or last.off is None:
         return ""
     off = (
-        f"off by {users(rounded(first.off, 2))} users a category ({points(first.off / request.n)}) at "
+        f"off by {users(rounded(first.off, 2))} users a category ({points(first.off / request.users)}) at "
         f"ε = {first.epsilon:g}"
     )
     if last is not first:
-        off += f", by {users(rounded(last.off, 2))} ({points(last.off / request.n)}) at ε = {last.epsilon:g}"
+        off += f", by {users(rounded(last.off, 2))} ({points(last.off / request.users)}) at ε = {last.epsilon:g}"
     without = first.ranking.error_without_data
     no_data = "" if without is None else f"; without data {first.ranking.metric} error {number(without, 3)}"
     return f"Expected: {off}{no_data}{total_text(request.plan, each=True)}."
