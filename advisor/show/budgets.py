@@ -160,7 +160,8 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
     good = [row for row in rows if row.ranking.verdict == WORTH_IT]
     text = f"no ε given is clearly better than assuming {rows[0].ranking.guess_without_data}."
     if good:
-        where = "every ε given" if len(good) == len(budgets.epsilons) else f"ε = {_listed(good)}"
+        these = ", ".join(f"{row.epsilon:g}" for row in good)
+        where = "every ε given" if len(good) == len(budgets.epsilons) else f"ε = {these}"
         pairs = {row.ranking.best.pair for row in good}
         text = f"at {where}, by {pair_text(*pairs.pop()) if len(pairs) == 1 else 'the pair in its row'}."
     if len(budgets.metrics) > 1:
@@ -178,10 +179,6 @@ def _hidden_sentences(rows: Sequence[Priced]) -> list[str]:
         return []
     counts = ", ".join(f"{count:,} at ε = {row.epsilon:g}" for count, row in hidden)
     return [f"Of {rows[0].ranking.request.k:,} categories so many cannot be told from none: {counts}."]
-
-
-def _listed(rows: Sequence[Priced]) -> str:
-    return ", ".join(f"{row.epsilon:g}" for row in rows)
 
 
 def _domain(request: Request) -> str:

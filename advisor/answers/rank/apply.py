@@ -87,19 +87,14 @@ def frequency_interval(estimate: FloatArray, covariance: Covariance) -> tuple[Fl
     Where the noise of a value depends on what all others hold, as in a tree: 1.96 sd on either side, with the sd that
     the estimates have under these frequencies, clipped at 0 and divided by their sum.
     """
-    if not isinstance(covariance, Noise):
-        shares = np.clip(estimate, 0.0, None)
-        reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(
-            covariance.entry(shares / shares.sum(axis=-1, keepdims=True))
-        )
-        estimate = np.clip(estimate, 0.0, 1.0)
-        return np.clip(estimate - reach, 0.0, 1.0), np.clip(estimate + reach, 0.0, 1.0)
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    at_zero, slope = covariance.line(estimate)
-    estimate = np.clip(estimate, 0.0, 1.0)
-    half_slope = z**2 * slope / 2
-    middle = estimate + half_slope
-    reach = np.sqrt(np.maximum(middle**2 - estimate**2 + z**2 * at_zero, 0.0))
+    z, nearest = NormalDist().inv_cdf((1 + LEVEL) / 2), np.clip(estimate, 0.0, 1.0)
+    if isinstance(covariance, Noise):
+        at_zero, slope = covariance.line(estimate)
+        middle = nearest + z**2 * slope / 2
+        reach = np.sqrt(np.maximum(middle**2 - nearest**2 + z**2 * at_zero, 0.0))
+    else:
+        shares, middle = np.clip(estimate, 0.0, None), nearest
+        reach = z * np.sqrt(covariance.entry(shares / shares.sum(axis=-1, keepdims=True)))
     return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)
 
 

@@ -86,11 +86,8 @@ class Contest:
         """Return the errors of a pair; errors below the floor are rounding and become 0."""
         return without_rounding(self.runs.column(pair, self.metric), METRICS[self.metric].unit)
 
-    def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
+    def ranked_errors(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the ranking values of a pair: its errors, or for each population their mean, or its root."""
-        return self._ranked(self.errors(pair))
-
-    def _ranked(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.over_truths:
             return errors
         result: NDArray[np.float64] = by_population(errors, len(self.experiment.populations)) ** (1 / self.power)
@@ -98,13 +95,13 @@ class Contest:
 
     def mean(self, errors: NDArray[np.float64]) -> float:
         """Return only the mean error of `figures`."""
-        return mean_error(self._ranked(errors)).error ** self.power
+        return mean_error(self.ranked_errors(errors)).error ** self.power
 
     def figures(self, errors: NDArray[np.float64]) -> MeanError:
         """Return the mean error and its 95 % interval; for several populations, it covers the possible truths."""
         if not self.over_truths:
             return mean_error(errors)
-        rows = self._ranked(errors)
+        rows = self.ranked_errors(errors)
         mean, (low, high) = float(rows.mean()), widened_range(rows, self.widening)
         plain = mean_error(rows**self.power)
         return plain._replace(error=mean**self.power, low=low**self.power, high=high**self.power)
@@ -118,7 +115,7 @@ class Contest:
     @cached_property
     def ranked(self) -> dict[Pair, NDArray[np.float64]]:
         """The ranking values of each pair of the menu."""
-        return {pair: self.ranked_errors(pair) for pair in self.menu}
+        return {pair: self.ranked_errors(self.errors(pair)) for pair in self.menu}
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
@@ -314,8 +311,9 @@ def _row(standing: Standing, contest: Contest) -> Recommendation:
 
 
 def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
-    figures = contest.figures(contest.errors(pair))
-    ratio = contest.ratio(contest.ranked_errors(pair), contest.ranked[contest.leader])
+    errors = contest.errors(pair)
+    figures = contest.figures(errors)
+    ratio = contest.ratio(contest.ranked_errors(errors), contest.ranked[contest.leader])
     return Baseline(kind, *pair, figures.error, figures.low, figures.high, *ratio.figures)
 
 

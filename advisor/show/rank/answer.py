@@ -106,17 +106,12 @@ def decision(ranking: Ranking) -> tuple[Badge, str]:
     if best.probability_best is not None and best.probability_best < UNSURE:
         return Badge.NOTHING_SURE, f"{what} has the lowest expected error of several that may be best."
     tied = len(ranking.ties)
-    kind = _kind(ranking)
+    kind = "method" if ranking.of_estimate else "pair"
     if len(ranking.recommendations) == 1:
         return Badge.USE, f"{what}: there is no other {kind} to compare with."
     if tied == 1:
         return Badge.USE, f"{what}: no other {kind} comes within 5 % of its error."
     return Badge.TIED, f"{what}, {_reason(ranking)} of {tied} tied {kind}s."
-
-
-def _kind(ranking: Ranking) -> str:
-    """Return what is ranked: pairs, or the methods for one estimate."""
-    return "method" if ranking.of_estimate else "pair"
 
 
 def _numbers(ranking: Ranking) -> str:
