@@ -29,13 +29,7 @@ def under_threat(
 ) -> tuple[Ranking, ...]:
     """Return the rankings, and those for the next round, with gains and with errors where nobody attacks."""
     request = rankings[0].request
-    pairs = dict.fromkeys(
-        row.pair
-        for ranking in rankings
-        for of_round in (ranking, ranking.next_round)
-        if of_round is not None
-        for row in of_round.recommendations
-    )
+    pairs = dict.fromkeys(pair for table in tables for contest in table for pair in contest.menu)
     measured = gains(replace(experiment, counts=request.counts), pairs, repetitions=REPETITIONS, jobs=jobs)
     attack = experiment.attack
     calm = experiment if attack is None else replace(experiment, attack=replace(attack, kind=NOBODY))
@@ -47,9 +41,7 @@ def under_threat(
 
 def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs: Runs) -> Ranking:
     contest, *later = table
-    errors = {
-        pair: contest.figures(runs.column(pair, contest.metric)).error for pair in contest.menu if pair in runs.errors
-    }
+    errors = {pair: contest.figures(runs.column(pair, contest.metric)).error for pair in contest.menu}
 
     def filled(row: Recommendation) -> Recommendation:
         return row._replace(
