@@ -54,6 +54,8 @@ def _explain(
         return ranking.rank(prediction, advice.metric, request.methods)
 
     answer = look_up(frequencies, request.epsilon, request.n)
+    if best.pair not in {row.pair for row in answer.rows}:
+        raise ValueError(f"predictions do not cover {best.protocol} with {best.method}")
     reason = ranking.tree_reasons(answer, predict.first_of(frequencies).skew, best.pair)
     changes = nearest_changes(
         frequencies,
