@@ -18,23 +18,13 @@ class Priced:
     def off(self) -> float | None:
         """Mean error of a category in users; None if unknown."""
         error = self.ranking.best.mean_absolute_error
-        return None if error is None else error * self.ranking.request.n
+        return None if error is None else error * self.ranking.request.users
 
     @property
     def detectable(self) -> float | None:
         """Users in the smallest category that the protocol's raw estimate detects; None without a raw estimate."""
         share = self.ranking.detectable_frequency
-        return None if share is None else share * self.ranking.request.n
-
-    @property
-    def attack(self) -> float:
-        """Probability that the best guess from one report is right."""
-        return self.ranking.best.attack_success
-
-    @property
-    def verdict(self) -> str | None:
-        """Verdict whether a collection with this budget is better than no data."""
-        return self.ranking.verdict
+        return None if share is None else share * self.ranking.request.users
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ def missing_budget(question: Question) -> MissingBudgetError:
             off = "" if row.off is None else f", each category off by about {users(row.off)} users"
             lines.append(
                 f"  --eps {row.epsilon:<4g} {metric} error {number(best.error, 3)}, {verdict} than without data{off}; "
-                f"the best guess from one report is right in {percent(row.attack)} of cases"
+                f"the best guess from one report is right in {percent(best.attack_success)} of cases"
             )
         return MissingBudgetError([priced_data(row) for row in rows], [*lines, CHOOSE] if rows else [CHOOSE])
     except (ValueError, ArithmeticError, LookupError, OSError, MemoryError):  # a courtesy, which hides no error

@@ -45,11 +45,11 @@ FIGURES: Mapping[str, Callable[[Priced], Scalar]] = {
     "error_low": lambda row: row.ranking.best.error_low,
     "error_high": lambda row: row.ranking.best.error_high,
     "error_without_data": lambda row: row.ranking.error_without_data,
-    "verdict": lambda row: row.verdict,
+    "verdict": lambda row: row.ranking.verdict,
     "users_off": lambda row: row.off,
     "detectable_users": lambda row: row.detectable,
     "report_bits": lambda row: row.ranking.best.report_bits,
-    "attack_success": lambda row: row.attack,
+    "attack_success": lambda row: row.ranking.best.attack_success,
     "k": lambda row: row.ranking.request.k,
     "n": lambda row: row.ranking.request.n,
 }
@@ -100,7 +100,7 @@ def price_table(rows: Sequence[Priced], off: Column | None = None, scale: float 
         Column("protocol", text=True),
         Column("method", text=True, drop=2),
         off or Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
-        Column("users off", f"users of {request.n:,} by which a category is off, on average"),
+        Column("users off", f"users of {request.users:,} by which a category is off, on average"),
         Column("detects", "users in the smallest category that can be detected", drop=1),
         Column("bits", "size of one report", drop=3),
         Column("attack", f"{ATTACK}, {attacker_text(request)}"),
@@ -125,10 +125,10 @@ def _row(row: Priced, scale: float) -> Row:
         figure_cell(row.off, lambda off: users(rounded(off, 2))),
         figure_cell(row.detectable, users),
         (f"{best.report_bits:,}", best.report_bits),
-        (percent(row.attack), row.attack),
+        (percent(best.attack_success), best.attack_success),
         against_nothing(row.ranking.reasons),
     )
-    return Row.of(cells, TONES[row.verdict])
+    return Row.of(cells, TONES[row.ranking.verdict])
 
 
 def _numbers(rows: Sequence[Priced]) -> str:
@@ -137,11 +137,11 @@ def _numbers(rows: Sequence[Priced]) -> str:
     if first.off is None or last.off is None:
         return ""
     off = (
-        f"off by {users(rounded(first.off, 2))} users a category ({points(first.off / request.n)}) at "
+        f"off by {users(rounded(first.off, 2))} users a category ({points(first.off / request.users)}) at "
         f"ε = {first.epsilon:g}"
     )
     if last is not first:
-        off += f", by {users(rounded(last.off, 2))} ({points(last.off / request.n)}) at ε = {last.epsilon:g}"
+        off += f", by {users(rounded(last.off, 2))} ({points(last.off / request.users)}) at ε = {last.epsilon:g}"
     without = first.ranking.error_without_data
     no_data = "" if without is None else f"; without data {first.ranking.metric} error {number(without, 3)}"
     return f"Expected: {off}{no_data}{total_text(request.plan, each=True)}."
@@ -152,15 +152,16 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
     rows, request = budgets.priced(metric), budgets.first.request
     if not rows:
         return nothing_left_verdict(request.removals)
-    kinds = [row.verdict for row in rows]
+    kinds = [row.ranking.verdict for row in rows]
     best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
     reasons = rows[kinds.index(best)].ranking.reasons
     almost = Badge.NOTHING_SURE if NOT_CERTAIN in reasons else Badge.ALMOST
     badge = {WORTH_IT: Badge.COLLECT, MARGINAL: almost, USELESS: Badge.DO_NOT_COLLECT}[best]
-    good = [row for row in rows if row.verdict == WORTH_IT]
+    good = [row for row in rows if row.ranking.verdict == WORTH_IT]
     text = f"no ε given is clearly better than assuming {rows[0].ranking.guess_without_data}."
     if good:
-        where = "every ε given" if len(good) == len(budgets.epsilons) else f"ε = {_listed(good)}"
+        these = ", ".join(f"{row.epsilon:g}" for row in good)
+        where = "every ε given" if len(good) == len(budgets.epsilons) else f"ε = {these}"
         pairs = {row.ranking.best.pair for row in good}
         text = f"at {where}, by {pair_text(*pairs.pop()) if len(pairs) == 1 else 'the pair in its row'}."
     if len(budgets.metrics) > 1:
@@ -173,15 +174,11 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
 
 def _hidden_sentences(rows: Sequence[Priced]) -> list[str]:
     """Return how many categories of the sample cannot be detected at each budget that is not useless."""
-    hidden = [(len(row.ranking.undetectable), row) for row in rows if row.verdict != USELESS]
+    hidden = [(len(row.ranking.undetectable), row) for row in rows if row.ranking.verdict != USELESS]
     if not any(count for count, _ in hidden):
         return []
     counts = ", ".join(f"{count:,} at ε = {row.epsilon:g}" for count, row in hidden)
     return [f"Of {rows[0].ranking.request.k:,} categories so many cannot be told from none: {counts}."]
-
-
-def _listed(rows: Sequence[Priced]) -> str:
-    return ", ".join(f"{row.epsilon:g}" for row in rows)
 
 
 def _domain(request: Request) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import groupby
 
 from rich.cells import cell_len
 
 from advisor.errors import printable_lines
 from advisor.figures import csv_of
-from advisor.show.model import Code, Document, Json, Records, Scalar, Sentence, Table, Tone, View
+from advisor.show.model import Code, Document, Json, Records, Scalar, Sentence, Shown, Table, Tone, View
 from simulator._version import __version__
 
 SCHEMA_VERSION = 1
@@ -93,17 +94,22 @@ def _printable(row: tuple[Scalar, ...]) -> list[Scalar]:
 
 def plain_text(document: Document, view: View) -> str:
     """Return a document as plain text that ends with a line end."""
-    blocks: list[list[str]] = [[]]
-    for part in view.parts(document):
-        if isinstance(part, Sentence):
-            blocks[-1].append(part.full_text)
-            continue
+
+    def written(part: Shown) -> str:
+        if isinstance(part, Table):
+            return "\n".join([*([part.title] if part.title else []), *aligned(part)])
         if isinstance(part, Code):
-            blocks.append([*([f"{part.title}:", ""] if part.title else []), part.text.rstrip("\n")])
-        elif isinstance(part, Table):
-            blocks.append([*([part.title] if part.title else []), *aligned(part)])
-        blocks.append([])
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+            return (f"{part.title}:\n\n" if part.title else "") + part.text.rstrip("\n")
+        return part.full_text
+
+    return _blocks(document, view, written, "\n")
+
+
+def _blocks(document: Document, view: View, written: Callable[[Shown], str], between: str) -> str:
+    """Return the parts of a document apart from each other, but sentences that follow each other in one block."""
+    groups = groupby(view.parts(document), lambda part: isinstance(part, Sentence))
+    blocks = ((between if sentences else "\n\n").join(map(written, group)) for sentences, group in groups)
+    return "\n\n".join(blocks) + "\n"
 
 
 def aligned(table: Table) -> list[str]:
@@ -122,25 +128,17 @@ def aligned(table: Table) -> list[str]:
 
 def markdown(document: Document, view: View) -> str:
     """Return a document in Markdown that ends with a line end; sentences that follow each other share a paragraph."""
-    blocks: list[str] = []
-    lines: list[str] = []
-    for part in view.parts(document):
-        if isinstance(part, Sentence):
-            badge = f"**{part.badge}:** " if part.badge else ""
-            lines.append(f"{badge}{replace(part, badge='').full_text}")
-            continue
-        if lines:
-            blocks.append("  \n".join(lines))
-            lines = []
-        if isinstance(part, Code):
-            blocks.append(f"{f'{part.title}:' if part.title else ''}\n\n```\n{part.text.rstrip()}\n```".strip())
-        elif isinstance(part, Table):
-            blocks += [f"**{part.title}**"] if part.title else []
+
+    def written(part: Shown) -> str:
+        if isinstance(part, Table):
             surplus = max(0, len(part.columns) - PRINTED_COLUMNS) if part.brief and not view.verbose else 0
-            blocks.append(table_lines(part.without(*part.droppable[:surplus])))
-    if lines:
-        blocks.append("  \n".join(lines))
-    return "\n\n".join(blocks) + "\n"
+            table = table_lines(part.without(*part.droppable[:surplus]))
+            return f"**{part.title}**\n\n{table}" if part.title else table
+        if isinstance(part, Code):
+            return f"{f'{part.title}:' if part.title else ''}\n\n```\n{part.text.rstrip()}\n```".strip()
+        return f"{f'**{part.badge}:** ' if part.badge else ''}{replace(part, badge='').full_text}"
+
+    return _blocks(document, view, written, "  \n")
 
 
 def table_lines(table: Table) -> str:
@@ -157,7 +155,7 @@ def latex(document: Document, view: View) -> str:
     r"""Return the tables of a document as ``tabular`` of booktabs, for ``\input``; all else is in comments."""
     lines = [r"% needs \usepackage{booktabs}"]
     for part in view.parts(document):
-        text = part.title if isinstance(part, Table) else getattr(part, "full_text", "")
+        text = part.title if isinstance(part, Table) else part.full_text
         lines += [f"% {line}" for line in text.splitlines()]
         if isinstance(part, Table):
             lines += _tabular(part)

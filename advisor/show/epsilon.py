@@ -14,16 +14,10 @@ def epsilon_document(conversion: Conversion, meaning: Meaning, promise: Shuffled
     """Return what a budget means in sentences, behind where it comes from; shuffled reports first."""
     sentences = [*([] if promise is None else shuffled_sentences(promise)), *meaning_sentences(meaning)]
     first, *rest = [*_origin(conversion), *sentences]
-    facts: tuple[tuple[str, Scalar], ...] = (
-        ("epsilon", conversion.epsilon),
-        ("epsilon_removal", conversion.removal),
-        ("odds", meaning.odds),
-        ("best_guess", meaning.best_guess),
-        ("prior", meaning.prior),
-        ("protocol_guess", meaning.protocol_guess),
-        ("flip_probability", meaning.flip_probability),
-        *(() if promise is None else (("central_epsilon", promise.central), ("delta", promise.delta))),
-    )
+    facts: dict[str, Scalar] = {"epsilon": conversion.epsilon, "epsilon_removal": conversion.removal}
+    names = ("odds", "best_guess", "prior", "protocol_guess", "flip_probability")
+    facts |= {name: getattr(meaning, name) for name in names}
+    facts |= {} if promise is None else {"central_epsilon": promise.central, "delta": promise.delta}
     return Document(
         title=f"What ε = {conversion.epsilon:.4g} means",
         verdict=Verdict("meaning", first),
@@ -36,7 +30,7 @@ def epsilon_document(conversion: Conversion, meaning: Meaning, promise: Shuffled
             "shuffled": None if promise is None else asdict(promise),
             "sentences": sentences,
         },
-        records=Records(tuple(name for name, _ in facts), (tuple(value for _, value in facts),)),
+        records=Records.of([facts]),
         value=f"{conversion.epsilon if promise is None else promise.central:.6g}",
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import cast
 
 import numpy as np
@@ -12,7 +11,7 @@ from advisor.answers.knowledge import CellRow, NearestCells
 from advisor.errors import InputError
 from advisor.figures import percent
 from advisor.members.names import pair_text, resolve
-from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict
+from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict, plain
 from advisor.show.sentences import unit_text
 from knowledge import model, policy
 from knowledge.cells import Neighbour
@@ -47,7 +46,7 @@ def info_document() -> Document:
         verdict=Verdict("provenance", first),
         parts=tuple(map(Sentence, lines)),
         data={"knowledge": cast(Mapping[str, Json], source.to_json())},
-        records=Records(tuple(facts), (tuple(facts.values()),)),
+        records=Records.of([facts]),
         value=str(source.populations),
     )
 
@@ -88,7 +87,7 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     mean = sum(leaf.regret * leaf.share for _, leaf in rules)
     several = f"{len(rules)} rules name" if len(rules) > 1 else "One rule names"
     text = f"{several} the pair to use for {what}: {percent(mean)} more error than the best pair on average."
-    leaves = [([str(step) for step in path], asdict(leaf)) for path, leaf in rules]
+    leaves = [([str(step) for step in path], plain(leaf)) for path, leaf in rules]
     return Document(
         title=f"Which protocol and post-processing method? {what}",
         verdict=Verdict("rules", text),
@@ -98,9 +97,7 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
             "ordered": ordered,
             "rules": [{"conditions": conditions, **leaf} for conditions, leaf in leaves],
         },
-        records=Records(
-            ("conditions", *leaves[0][1]), tuple(("; ".join(conditions), *leaf.values()) for conditions, leaf in leaves)
-        ),
+        records=Records.of([{"conditions": "; ".join(conditions), **leaf} for conditions, leaf in leaves]),
         value="\n".join(
             f"{'; '.join(conditions) or 'always'}: {leaf['protocol']} {leaf['method']}" for conditions, leaf in leaves
         ),
@@ -174,9 +171,11 @@ def cells_document(answer: NearestCells) -> Document:
             "sentences": [first, *rest],
             "warnings": advice.warnings,
         },
-        records=Records(
-            (*facts[0], "best_method", "best_error", "recommended_error"),
-            tuple((*cell.values(), *row.best[0], row.error) for cell, row in zip(facts, cells, strict=True)),
+        records=Records.of(
+            [
+                {**cell, "best_method": row.best[0][0], "best_error": row.best[0][1], "recommended_error": row.error}
+                for cell, row in zip(facts, cells, strict=True)
+            ]
         ),
         value="\n".join(row.best[0][0] for row in cells),
     )
@@ -196,6 +195,6 @@ def built_document(folder: str, provenance: model.Provenance) -> Document:
         verdict=Verdict("built", words),
         parts=(),
         data=facts,
-        records=Records(tuple(facts), (tuple(facts.values()),)),
+        records=Records.of([facts]),
         value=folder,
     )

@@ -347,7 +347,8 @@ class Explorer:
     curves: tuple[Curve, ...] = ()
 
 
-Part: TypeAlias = Sentence | Table | Code | Figure | Explorer
+Shown: TypeAlias = Sentence | Table | Code  # in all formats; others stand on pages alone
+Part: TypeAlias = Shown | Figure | Explorer
 
 
 @dataclass(frozen=True)
@@ -413,14 +414,14 @@ class View:
     verbose: bool = False  # also the meaning of columns, and columns that are shown only on request
     hint: bool = True  # whether a note at the end says by which options more is shown; notebooks have none
 
-    def parts(self, document: Document) -> tuple[Part, ...]:
+    def parts(self, document: Document) -> tuple[Shown, ...]:
         """Return the parts for text, without figures (only for pages) and warnings (printed on standard error).
 
         A note at the end says what was left out, and how to see it.
         """
         roles = {Role.ANSWER} if self.quiet else {Role.ANSWER, Role.DETAIL, Role.NOTE}
         roles |= {Role.LEGEND} if self.verbose and not self.quiet else set()
-        shown: list[Part] = []
+        shown: list[Shown] = []
         for part in document.every_part:
             if isinstance(part, Table):
                 if (part.verbose and Role.LEGEND not in roles) or (part.further and self.quiet):
@@ -441,7 +442,7 @@ class View:
         rare = () if self.verbose else (column for column in table.columns if column.verbose)
         return table.head(self.top).without(*rare).folded()
 
-    def _hint(self, document: Document, shown: Sequence[Part]) -> str:
+    def _hint(self, document: Document, shown: Sequence[Shown]) -> str:
         hidden = [(part.hidden, part.noun) for part in shown if isinstance(part, Table) and part.hidden]
         hints = [f"{hidden[0][0]:,} more {hidden[0][1]}: --all shows them"] if hidden else []
         more = any(isinstance(part, Sentence | Code) and part.role is Role.LEGEND for part in document.parts)

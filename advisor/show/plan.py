@@ -31,7 +31,7 @@ from advisor.show.model import (
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.plan import plan_figure
-from advisor.show.sentences import assumed_sentences, domain_text, hidden_text, unit_after
+from advisor.show.sentences import assumed_sentences, domain_text, hidden_text, term_text, unit_after
 from simulator.detection import LEVEL, POWER, detectable
 
 REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"
@@ -105,10 +105,7 @@ def _goal(question: PlanQuestion) -> str:
 
 
 def _setting(question: PlanQuestion) -> str:
-    term = f"ε = {question.epsilon:g}" if question.epsilon is not None else f"n = {question.n or 0:,}"
-    if question.shuffled is not None:
-        term = question.shuffled.text
-    return f"{term} and k = {question.frequencies.k:,}"
+    return f"{term_text(question)} and k = {question.frequencies.k:,}"
 
 
 def _pair(row: PlanRow) -> str:

@@ -9,7 +9,8 @@ from advisor.answers.rank.verdict import NOTHING_LEFT
 from advisor.figures import number, percent, users
 from advisor.inputs.bins import Bins, edge_text
 from advisor.members.names import protocol_in_full
-from advisor.question.central import Central
+from advisor.question.central import Central, Guarantee
+from advisor.question.plan import PlanQuestion
 from advisor.question.plurality import BudgetUse
 from advisor.question.request import Removal, nothing_left_reasons
 from advisor.show.model import Adjustment, Badge, Verdict
@@ -19,6 +20,16 @@ from simulator import METRICS
 def domain_text(k: int, *, ordered: bool) -> str:
     """Return the size of a domain, and whether it has an order."""
     return f"k = {k:,} {'ordered' if ordered else 'unordered'} categories"
+
+
+def promise_text(epsilon: float | None, guarantee: Guarantee | None) -> str:
+    """Return the budget of a report, or what a shuffler guarantees instead."""
+    return f"ε = {epsilon:g}" if guarantee is None else guarantee.text
+
+
+def term_text(question: PlanQuestion) -> str:
+    """Return what a plan is given, users or a promise."""
+    return promise_text(question.epsilon, question.shuffled) if question.n is None else f"n = {question.n:,}"
 
 
 def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
@@ -161,12 +172,6 @@ def size_text(size: float) -> str:
     return number(float(f"{size:.3g}"), 3)
 
 
-def data_text(metric: str, error: float, bins: Bins | None) -> str:
-    """Return an error in the unit of the data, to follow the error in bins; nothing without such a unit."""
-    size = data_error(metric, error, bins)
-    return "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
-
-
 def unit_text(metric: str, bins: Bins | None, distance: str = "bins") -> str:
     """Return the unit of a metric, with the meaning of a bin; `distance`: that of distances between categories."""
     unit = METRICS[metric].unit
@@ -190,4 +195,6 @@ def error_unit(metric: str, bins: Bins | None) -> tuple[float, str]:
 def unit_after(metric: str, error: float, bins: Bins | None, distance: str = "bins") -> str:
     """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
     unit = unit_text(metric, bins, distance)
-    return "" if unit in ("", "no unit") or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"
+    size = data_error(metric, error, bins)
+    in_data = "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
+    return "" if unit in ("", "no unit") or unit.startswith("frequency") else f" {unit}{in_data}"

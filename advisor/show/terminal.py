@@ -73,7 +73,7 @@ def show(document: Document, view: View, console: Console | None = None) -> None
             if part.title:
                 console.print(Text(f"\n{part.title}:\n", style="cyan"))
             console.out(part.text, highlight=False, end="" if part.text.endswith("\n") else "\n")
-        elif isinstance(part, Sentence):
+        else:
             text = _sentence(part, console)
             if place == 0 and document.verdict is not None:
                 text.stylize("bold")

@@ -40,6 +40,15 @@ def test_budgets_at_which_constraints_leave_nothing_are_named(run):
     assert answered(run, "--eps", "8,9", *words)["budgets"] == []
 
 
+def test_of_several_attributes_all_users_count_as_where_one_budget_is_given(run):
+    words = ("rounds", "--rounds", "1", "--k", "16", "--n", "1M", "--attributes", "10", "--solution", "smp")
+    for row in answered(run, *words, "--eps", "1,2")["budgets"]:
+        alone = answered(run, *words, "--eps", str(row["eps"]))
+        assert row["n"] == alone["request"]["n"] == 100_000
+        assert row["users_off"] == pytest.approx(1_000_000 * alone["recommendations"][0]["mean_absolute_error"])
+        assert row["detectable_users"] == pytest.approx(1_000_000 * alone["detectable_frequency"])
+
+
 def test_a_missing_budget_is_priced_for_the_question_at_hand(run, states):
     fruit = {"sample_counts": {"apple": 500, "banana": 300, "cherry": 150, "date": 50}, "instant": True}
     office = ("--k", "18", "--n", "2000")

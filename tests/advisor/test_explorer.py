@@ -3,8 +3,9 @@ from itertools import pairwise
 
 import pytest
 
-from advisor import Cleaning, Simulation, advise
+from advisor import Cleaning, Plurality, Simulation, advise
 from advisor.answers.rank.outlook import outlook
+from advisor.figures import users
 from advisor.show.rank.explorer import explorer_of
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
@@ -90,6 +91,18 @@ def test_an_error_in_bins_is_in_the_unit_of_the_data():
     first, second = (dial.at for dial in explorer.dials)
     assert explorer.axis == "earth mover's distance (years)"
     assert explorer.curves[0].values[second][first] == 10 * best.error
+
+
+def test_of_several_attributes_users_are_all_who_take_part_as_in_the_verdict():
+    plurality = Plurality(attributes=10, solution="smp")
+    advice = advise(1.0, k=16, n=1_000_000, shape="zipf", plurality=plurality, **MENU)
+    explorer = shown_outlook(advice)
+    first, second = (dial.at for dial in explorer.dials)
+    figures = dict(zip(explorer.names, explorer.figures[first][second], strict=True))
+    assert explorer.dials[1].values[second] == advice.request.n == 100_000
+    off = users(1_000_000 * advice.best.mean_absolute_error)
+    assert figures["Each category is off by"].startswith(f"about {off} of 1,000,000 users")
+    assert figures["Smallest detectable frequency"].endswith(f"{users(1_000_000 * advice.detectable_frequency)} users")
 
 
 def test_a_dial_that_is_turned_stays_the_same_dial(predicted):

@@ -1,11 +1,12 @@
 import math
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 import pytest
 
 from advisor import Simulation, advise, plan
-from advisor.answers.rank.why import explain
+from advisor.answers.rank.why import why_of
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
@@ -105,7 +106,7 @@ def test_other_users_are_those_of_a_look_up_for_them(options):
 
 def test_why_names_the_path_and_real_changes():
     advice = advise(1.0, k=32, metric="l1")
-    why = explain(advice)
+    why = why_of(advice)
     assert why.steps
     assert why.method in POSTPROCESSORS
     own = {row.method: row.error for row in advice.recommendations if row.protocol == advice.best.protocol}
@@ -119,6 +120,15 @@ def test_why_names_the_path_and_real_changes():
         own = next(row for row in there.recommendations if row.pair == advice.best.pair)
         assert own.error > there.lowest.error * PRACTICAL_RATIO
         assert there.best.pair == (change.protocol, change.method)
+
+
+def test_a_simulated_pair_that_is_not_predicted_has_no_reasons():
+    simulation = Simulation(repetitions=4, max_repetitions=4)
+    menu = {"protocol": "sw", "method": ["em", "ibu"], "metric": "emd"}
+    advice = advise(1.0, sample_counts=[30, 50, 90, 140, 220, 180, 90, 20], ordered=True, simulation=simulation, **menu)
+    for row in advice.recommendations:
+        named = why_of(replace(advice, recommendations=(row,)))
+        assert (named is None) == (row.method == "ibu")
 
 
 @over(sorted(SHAPES))

@@ -95,7 +95,7 @@ def test_errors_that_are_rounding_are_none_and_share_the_first_rank():
         shares = {("oue", "none"): 0.0, ("oue", "norm_sub"): 0.9, ("olh", "none"): 0.99, ("olh", "norm_sub"): 1.01}
         for pair, share in shares.items():
             runs.errors[pair][:] = share * floor
-        ranking = ranking_of(request, contests(metric, request, experiment, runs)[:1])
+        ranking = ranking_of(contests(metric, request, experiment, runs)[:1])
         *equal, other = ranking.recommendations
         assert [(row.error, row.rank) for row in equal] == [(0.0, 1)] * 3
         assert (other.pair, other.rank) == (("olh", "norm_sub"), 4)
@@ -105,7 +105,7 @@ def test_errors_that_are_rounding_are_none_and_share_the_first_rank():
 def test_a_pair_without_a_finite_error_is_left_out_with_a_word():
     request, experiment, runs = simulated("l1")
     runs.errors["oue", "norm_sub"][3] = np.inf
-    ranking = ranking_of(request, contests("l1", request, experiment, runs)[:1])
+    ranking = ranking_of(contests("l1", request, experiment, runs)[:1])
     assert {row.pair for row in ranking.recommendations} == {("oue", "none"), ("olh", "none"), ("olh", "norm_sub")}
     assert "norm_sub has no finite l1 error with oue: it is not ranked there" in ranking.warnings
     assert Advice.of(ranking).to_json()

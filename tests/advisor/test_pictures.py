@@ -5,6 +5,7 @@ import pytest
 
 from advisor import Simulation, advise, estimate, plan
 from advisor.answers.rank.apply import one_collection
+from advisor.question.central import CentralPromise
 from advisor.show.pictures import style
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.plan import plan_figure
@@ -61,15 +62,25 @@ def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice):
     assert [label.get_text() for label in frequencies_figure(long).axes[0].get_xticklabels()][-1] == "59"
 
 
-@pytest.mark.parametrize("question", [{"target": 0.2, "eps": 1.0, "instant": True}])
-def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(question):
-    answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)
+def test_a_clipped_estimate_is_drawn_as_it_was_given_with_the_intervals_of_the_table():
+    clipped = [0.55, 0.3, 0.15, 0.0, 0.0, 0.0]
+    answer = estimate(clipped, "oue", eps=1.0, n=20_000, **ALONE, simulation=Simulation(repetitions=4))
+    shown, table = one_collection(answer), answer.intervals()
+    assert answer.request.collected.given is not None
+    assert shown.raw.tolist() == table["raw"].tolist() == clipped
+    assert shown.low.tolist() == table["low"].tolist()
+    assert shown.high.tolist() == table["high"].tolist()
+
+
+@pytest.mark.parametrize("given", [{"eps": 1.0}, {"promise": CentralPromise(central_epsilon=1.0, delta=1e-8)}])
+def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(given):
+    answer = plan(target=0.2, k=16, protocol="grr", method="norm_sub", instant=True, **given)
     figure = plan_figure(answer)
     (axes,) = figure.axes
     upright = [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
     assert answer.value in upright
     levels = {line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1}
-    assert {question.get("target", 0.8), answer.error_without_data or 0.8} <= levels
+    assert {0.2, answer.error_without_data} <= levels
     simulated = [point for point in answer.curve if point.simulated]
     assert all(point.low <= point.error <= point.high for point in answer.curve)
     assert bool(axes.containers[0].lines[0].get_xdata().size) == bool(simulated or answer.best.repetitions)

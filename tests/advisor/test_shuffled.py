@@ -4,6 +4,8 @@ import pytest
 import advisor
 from advisor import CentralPromise
 from advisor.answers.epsilon import shuffled
+from advisor.answers.rank.outlook import outlook
+from advisor.answers.rank.why import why_of
 from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler, blanket_of
 from tests.advisor.cli_answers import answered
@@ -34,6 +36,17 @@ def test_the_ranking_at_one_central_promise_is_not_that_at_one_local_budget():
     assert errors["ss"] == pytest.approx(alike["ss"])
     assert min(errors, key=errors.__getitem__) == "grr"
     assert alike["grr"] > 1.2 * min(alike.values())
+
+
+def test_a_page_expects_what_the_ranking_does_at_the_budget_of_its_pair_and_nothing_elsewhere():
+    promise = CentralPromise(central_epsilon=1.0, delta=1e-8)
+    advice = advisor.advise(k=16, n=10_000, promise=promise)
+    expected = outlook(advice)
+    assert expected is not None
+    ((here,),) = expected.points
+    assert (here.epsilon, here.error) == (advice.best.epsilon, advice.best.error)
+    assert here.epsilon != advice.request.epsilon
+    assert why_of(advice) is None
 
 
 def test_a_sample_is_simulated_at_these_budgets():

@@ -10,6 +10,7 @@ from advisor.answers.plan.detection import detection_rows
 from advisor.answers.plan.prediction import first_answers
 from advisor.answers.plan.result import Curve, PlanResult, PlanRow
 from advisor.answers.plan.search import Search
+from advisor.answers.rank.verdict import errors_without_data
 from advisor.errors import InputError
 from advisor.question.plan import PlanQuestion
 from simulator import METRICS
@@ -48,9 +49,8 @@ def _plan(
 ) -> PlanResult:
     frequencies = question.frequencies
     truth = np.asarray(frequencies.weights, dtype=np.float64) / frequencies.weights.sum()
-    k = frequencies.k
     measure = METRICS[question.metric].with_options(**question.metric_values.options(question.simulation.seed))
-    without = float(measure(np.stack([np.full(k, 1 / k), np.zeros(k)]), truth).min())
+    without = float(errors_without_data(measure, [truth]).min())
     users = rows[0].value if question.n is None else question.n
     warnings = (*frequencies.warnings, *frequencies.too_few_for(users or 0))
     return PlanResult(question, first, tuple(rows), instead, without, curve, warnings)

@@ -59,11 +59,6 @@ def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
     return Observed(raw, covariance, domain=request.domain)
 
 
-def collected_frequencies(advice: Ranking) -> FloatArray:
-    """Return what was collected, post-processed as advised ``(k,)``; a method of queries alone leaves it as it is."""
-    return _processed(replace(_collected(advice).observed, domain=advice.request.domain), advice.best.method)
-
-
 def _collected(advice: Ranking) -> Collected:
     collected = advice.request.collected
     if collected is None:
@@ -92,19 +87,14 @@ def frequency_interval(estimate: FloatArray, covariance: Covariance) -> tuple[Fl
     Where the noise of a value depends on what all others hold, as in a tree: 1.96 sd on either side, with the sd that
     the estimates have under these frequencies, clipped at 0 and divided by their sum.
     """
-    if not isinstance(covariance, Noise):
-        shares = np.clip(estimate, 0.0, None)
-        reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(
-            covariance.entry(shares / shares.sum(axis=-1, keepdims=True))
-        )
-        estimate = np.clip(estimate, 0.0, 1.0)
-        return np.clip(estimate - reach, 0.0, 1.0), np.clip(estimate + reach, 0.0, 1.0)
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    at_zero, slope = covariance.line(estimate)
-    estimate = np.clip(estimate, 0.0, 1.0)
-    half_slope = z**2 * slope / 2
-    middle = estimate + half_slope
-    reach = np.sqrt(np.maximum(middle**2 - estimate**2 + z**2 * at_zero, 0.0))
+    z, nearest = NormalDist().inv_cdf((1 + LEVEL) / 2), np.clip(estimate, 0.0, 1.0)
+    if isinstance(covariance, Noise):
+        at_zero, slope = covariance.line(estimate)
+        middle = nearest + z**2 * slope / 2
+        reach = np.sqrt(np.maximum(middle**2 - nearest**2 + z**2 * at_zero, 0.0))
+    else:
+        shares, middle = np.clip(estimate, 0.0, None), nearest
+        reach = z * np.sqrt(covariance.entry(shares / shares.sum(axis=-1, keepdims=True)))
     return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)
 
 
@@ -165,9 +155,9 @@ def one_collection(advice: Ranking, repetition: int = 0) -> OneCollection:
     request, method = advice.request, POSTPROCESSORS[advice.best.method]
     truth = request.counts / request.counts.sum()
     if request.collected is not None:
-        observed = request.collected.observed
-        raw = observed.estimate
-        answer = raw if method.queries_only and raw is not None else collected_frequencies(advice)
+        observed, given = replace(request.collected.observed, domain=request.domain), request.collected.given
+        raw = observed.estimate if given is None else given
+        answer = raw if method.queries_only and raw is not None else _processed(observed, advice.best.method)
     else:
         protocol = request.oracle(advice.best.protocol)
         rng = rng_for(request.seed, "collect", advice.best.protocol, repetition)
@@ -176,6 +166,6 @@ def one_collection(advice: Ranking, repetition: int = 0) -> OneCollection:
         tally = protocol.sample_tally(request.counts, rng) if calm is None else calm.tally
         observed = observe(protocol, tally, request.domain, suspects=None if calm is None else calm.suspects)
         raw, answer = observed.estimate, method.apply(observed)
-    if raw is None or observed.covariance is None:
+    if observed.estimate is None or observed.covariance is None:
         return OneCollection(truth, answer, raw, None, None)
-    return OneCollection(truth, answer, raw, *frequency_interval(raw, observed.covariance))
+    return OneCollection(truth, answer, raw, *frequency_interval(observed.estimate, observed.covariance))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation, central_rows, finite, usual_pair
 from advisor.answers.rank.trade_offs import best_for_single_categories
+from advisor.answers.rank.verdict import errors_without_data
 from advisor.errors import InputError, listed
 from advisor.question.collected import POSITIVE_PART
-from advisor.question.request import DEFAULT_PAIR, Request
+from advisor.question.request import DEFAULT_PAIR, Collected, Request
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs
 from simulator.confidence import (
@@ -33,7 +33,6 @@ from simulator.methods.processor import SUMMARIES
 from simulator.protocols.oracle import variances_of
 from simulator.ranking import (
     SQUARED,
-    Cost,
     MeanError,
     Pair,
     Ratio,
@@ -58,16 +57,25 @@ ROUNDING = 5e-4  # tolerance of a sum of frequencies: smaller deviations from 1 
 class Contest:
     """The pairs that compete for the rows of a table, and the data that decide."""
 
+    request: Request
     metric: str
     experiment: Experiment
     runs: Runs  # the repetitions that decide
     menu: tuple[Pair, ...]  # the pairs that compete
-    usual: tuple[Pair, ...]  # the usual choice, if it is one here
-    over_truths: bool = False  # whether the truth is unknown, and populations represent possible truths
-    about_estimate: bool = False  # whether it is about the collected estimate, not about another collection
-    costs: Mapping[str, Cost] = field(default_factory=dict)  # cost of a report, by protocol
+    collected: Collected | None = None  # the collection whose estimate it is about; None if it is about another one
     judged: bool = False  # whether the errors are those of post-processing the estimate, not of simulated collections
-    widening: tuple[float, float] = USUAL  # of the range of an error: see `simulator.confidence.widened_range`
+
+    @property
+    def over_truths(self) -> bool:
+        """Whether the truth is unknown, and populations represent possible truths."""
+        return self.request.collected is not None and len(self.experiment.populations) > 1
+
+    @property
+    def widening(self) -> tuple[float, float]:
+        """Widening of the range of an error: see `simulator.confidence.widened_range`."""
+        if self.collected is None:
+            return USUAL
+        return OF_CUT if self.collected.given is not None else USUAL if self.judged else OF_TALLY
 
     @property
     def power(self) -> int:
@@ -78,11 +86,8 @@ class Contest:
         """Return the errors of a pair; errors below the floor are rounding and become 0."""
         return without_rounding(self.runs.column(pair, self.metric), METRICS[self.metric].unit)
 
-    def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
+    def ranked_errors(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the ranking values of a pair: its errors, or for each population their mean, or its root."""
-        return self._ranked(self.errors(pair))
-
-    def _ranked(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.over_truths:
             return errors
         result: NDArray[np.float64] = by_population(errors, len(self.experiment.populations)) ** (1 / self.power)
@@ -90,33 +95,34 @@ class Contest:
 
     def mean(self, errors: NDArray[np.float64]) -> float:
         """Return only the mean error of `figures`."""
-        return mean_error(self._ranked(errors)).error ** self.power
+        return mean_error(self.ranked_errors(errors)).error ** self.power
 
     def figures(self, errors: NDArray[np.float64]) -> MeanError:
         """Return the mean error and its 95 % interval; for several populations, it covers the possible truths."""
         if not self.over_truths:
             return mean_error(errors)
-        rows = self._ranked(errors)
+        rows = self.ranked_errors(errors)
         mean, (low, high) = float(rows.mean()), widened_range(rows, self.widening)
         plain = mean_error(rows**self.power)
         return plain._replace(error=mean**self.power, low=low**self.power, high=high**self.power)
 
     def ratio(self, errors: NDArray[np.float64], reference: NDArray[np.float64]) -> Ratio:
         """Return the ratio of errors; for an estimate, the interval includes uncertainty about the truth."""
-        compare = ratio_over_truths if self.over_truths and self.about_estimate else paired_ratio
+        compare = ratio_over_truths if self.over_truths and self.collected is not None else paired_ratio
         value, low, high = compare(errors, reference)
         return Ratio(value**self.power, low**self.power, high**self.power)
 
     @cached_property
     def ranked(self) -> dict[Pair, NDArray[np.float64]]:
         """The ranking values of each pair of the menu."""
-        return {pair: self.ranked_errors(pair) for pair in self.menu}
+        return {pair: self.ranked_errors(self.errors(pair)) for pair in self.menu}
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The menu, ranked."""
         variances = variances_of(self.experiment.oracles, self.experiment.n)
-        ranked = rank(self.ranked, self.costs, self.ratio, variances)
+        costs = {name: self.request.cost(name) for name in self.experiment.oracles}
+        ranked = rank(self.ranked, costs, self.ratio, variances)
         return _proper_first(ranked) if self.judged else ranked
 
     @cached_property
@@ -142,40 +148,29 @@ def contests(
 
     Raises InputError if no pair has a finite error.
     """
-    infinite = request.metric_values.may_be_infinite(metric)
-    sound, costs = _sound(metric, runs, infinite), {name: request.cost(name) for name in experiment.oracles}
+    sound, collected, later = _sound(metric, request, runs), request.collected, list[Contest]()
     menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
-    populations = len(experiment.populations)
-    later: list[Contest] = []
-    usual, over_truths = request.usual, False
-    if request.collected is not None:
-        used, over_truths = request.collected.protocol, populations > 1
-        most = others_repetitions(populations, runs.repetitions)
+    if collected is not None:
+        used = collected.protocol
+        most = others_repetitions(len(experiment.populations), runs.repetitions)
         fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
-        later = [Contest(metric, experiment, fair, menu, usual, over_truths, costs=costs)] if menu else []
+        later = [Contest(request, metric, experiment, fair, menu)] if menu else []
         runs = judged or runs
         methods = {*request.methods, *(SUMMARIES if request.summaries else ())}
-        if request.collected.given is not None:
+        if collected.given is not None:
             methods &= POSITIVE_PART | {*SUMMARIES, *REGISTERED}
-        menu = tuple(pair for pair in _sound(metric, runs, infinite) if pair[0] == used and pair[1] in methods)
-        usual = (usual_pair(request.oracle(used)),)
+        menu = tuple(pair for pair in _sound(metric, request, runs) if pair[0] == used and pair[1] in methods)
     if not menu:
         raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
-    about_estimate, widening = request.collected is not None, USUAL
-    if request.collected is not None:
-        widening = OF_CUT if request.collected.given is not None else OF_TALLY if judged is None else USUAL
-    first = Contest(
-        metric, experiment, runs, menu, usual, over_truths, about_estimate, costs, judged is not None, widening=widening
-    )
-    return (first, *later)
+    return (Contest(request, metric, experiment, runs, menu, collected, judged is not None), *later)
 
 
-def _sound(metric: str, runs: Runs, infinite: bool) -> list[Pair]:
+def _sound(metric: str, request: Request, runs: Runs) -> list[Pair]:
     """Return the pairs with a finite error; the raw estimate of their protocol, if any, also has a finite error.
 
-    infinite: whether an infinite error is a figure like others.
+    All pairs, where an infinite error is a figure like others.
     """
-    if infinite:
+    if request.metric_values.may_be_infinite(metric):
         return list(runs.of(metric))
     able = {pair for pair, errors in runs.of(metric).items() if np.isfinite(errors).all()}
     faulty = {protocol for protocol, method in runs.errors if method == RAW and (protocol, method) not in able}
@@ -201,16 +196,16 @@ def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
     return (first, *(standing for standing in standings if standing is not first))
 
 
-def _total_and_moved(request: Request, method: str) -> tuple[float | None, float | None]:
+def _total_and_moved(contest: Contest, method: str) -> tuple[float | None, float | None]:
     """Return the sum of what a method makes of the collected estimate, and the l1 distance of the two.
 
-    The sum is None if it is 1, and the distance without a raw estimate.
+    The sum is None if it is 1, and the distance without a raw estimate; both are where the estimate is not judged.
     """
-    if request.collected is None or not request.judged:
+    if contest.collected is None or not contest.judged:
         return None, None
-    observed, given = request.collected.observed, request.collected.given
-    result, raw = POSTPROCESSORS[method].apply(replace(observed, domain=request.domain)), observed.estimate
-    raw, total = raw if given is None else given, float(result.sum())
+    observed, given = contest.collected.observed, contest.collected.given
+    result = POSTPROCESSORS[method].apply(replace(observed, domain=contest.request.domain))
+    raw, total = observed.estimate if given is None else given, float(result.sum())
     return None if abs(total - 1) < ROUNDING else total, None if raw is None else float(np.abs(result - raw).sum())
 
 
@@ -219,21 +214,22 @@ def others_repetitions(populations: int, repetitions: int) -> int:
     return min(OTHERS_REPETITIONS, repetitions, populations if populations > 1 else repetitions)
 
 
-def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
+def ranking_of(table: tuple[Contest, ...]) -> Ranking:
     """Return the ranking of a contest, with the ranking of the next round."""
     contest, *later = table
-    experiment, metric = contest.experiment, contest.metric
-    rows = tuple(_row(standing, contest, request) for standing in contest.standings)
+    request, experiment, metric = contest.request, contest.experiment, contest.metric
+    rows = tuple(_row(standing, contest) for standing in contest.standings)
     single = replace(contest, metric=PER_CATEGORY)
-    without_data = _errors_without_data(metric, experiment)
+    without_data = errors_without_data(experiment.metrics[metric], experiment.populations / experiment.n)
     uniform, zero = map(contest.mean, without_data.T) if contest.over_truths else without_data.mean(axis=0).tolist()
-    total, moved = _total_and_moved(request, rows[0].method) if contest.judged else (None, None)
+    total, moved = _total_and_moved(contest, rows[0].method)
     lowest = finite(contest.mean(contest.errors(contest.leader)))
+    usual = request.usual if contest.collected is None else (usual_pair(contest.collected.oracle),)
     infinite = request.metric_values.may_be_infinite(metric)
     beside = [
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
         Baseline("uniform", None, None, uniform, uniform, uniform, quotient(uniform, lowest), None, None),
-        *(_baseline("default", pair, contest) for pair in contest.usual),
+        *(_baseline("default", pair, contest) for pair in usual),
         *central_rows(metric, request, lowest),
     ]
     return Ranking(
@@ -245,23 +241,23 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
         repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
         # Of a channel it would take longer than the simulation.
         detectable_frequency=None if request.channels else detectable(request.oracle(rows[0].protocol), request.n),
-        warnings=(*request.warnings, *_left_out(contest, infinite=infinite)),
+        warnings=(*request.warnings, *_left_out(contest)),
         error_without_data=finite(min(uniform, zero)),
         beats_uniform_guess=_beats(contest, rows[0], without_data),
         resolved=not contenders(contest.ranked, contest.ratio).open,
-        identify=partial(str, experiment.id),
+        experiment_id=experiment.id,
         total=total,
         moved=moved,
         leader=contest.leader,
-        next_round=ranking_of(request, (later[0],)) if later else None,
+        next_round=ranking_of((later[0],)) if later else None,
         single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.ratio),
     )
 
 
-def _left_out(contest: Contest, *, infinite: bool) -> list[str]:
+def _left_out(contest: Contest) -> list[str]:
     """Return a sentence for each method without a finite error for some protocols."""
     protocols: dict[str, list[str]] = {}
-    runs, sound = contest.runs, set(_sound(contest.metric, contest.runs, infinite))
+    runs, sound = contest.runs, set(_sound(contest.metric, contest.request, contest.runs))
     for protocol, method in runs.of(contest.metric):
         if (protocol, method) not in sound:
             protocols.setdefault(method, []).append(protocol)
@@ -271,7 +267,7 @@ def _left_out(contest: Contest, *, infinite: bool) -> list[str]:
     ]
 
 
-def _row(standing: Standing, contest: Contest, request: Request) -> Recommendation:
+def _row(standing: Standing, contest: Contest) -> Recommendation:
     (protocol, method), (ratio, low, high) = standing.pair, standing.ratio.figures
     n, runs = contest.experiment.n, contest.runs
     oracle = contest.experiment.oracles[protocol]
@@ -308,23 +304,17 @@ def _row(standing: Standing, contest: Contest, request: Request) -> Recommendati
         equivalent_users=None if worth is None else n * worth,
         mean_absolute_error=measured("mae", method),
         report_bits=oracle.report_bits,
-        attack_success=request.attack_success(protocol),
+        attack_success=contest.request.attack_success(protocol),
         probability_best=contest.probabilities.get(standing.pair),
         epsilon=getattr(oracle, "epsilon", None),
     )
 
 
 def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
-    figures = contest.figures(contest.errors(pair))
-    ratio = contest.ratio(contest.ranked_errors(pair), contest.ranked[contest.leader])
+    errors = contest.errors(pair)
+    figures = contest.figures(errors)
+    ratio = contest.ratio(contest.ranked_errors(errors), contest.ranked[contest.leader])
     return Baseline(kind, *pair, figures.error, figures.low, figures.high, *ratio.figures)
-
-
-def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.float64]:
-    """Return ``(populations, 2)`` errors of two answers without data: equal frequencies, and 0 for all."""
-    measure, k = experiment.metrics[metric], experiment.counts.shape[-1]
-    answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
-    return np.stack([measure(answers, row / experiment.n) for row in experiment.populations])
 
 
 def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.float64]) -> bool:

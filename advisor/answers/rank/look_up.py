@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from advisor.answers.rank.prediction import frequencies_of, stays
 from advisor.answers.rank.result import Baseline, OtherUsers, Ranking, Recommendation, central_rows, empty_rankings
 from advisor.answers.rank.trade_offs import predicted_for_single_categories
-from advisor.answers.rank.verdict import kind_of, reasons_of
+from advisor.answers.rank.verdict import errors_without_data, kind_of, reasons_of
 from advisor.errors import InputError, listed
 from advisor.question.constraints import nothing_left
 from advisor.question.metric_settings import MetricSettings
@@ -108,7 +108,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         error_without_data=min(uniform, zero),
         beats_uniform_guess=first.error_high < min(uniform, zero),
         resolved=not first.tied,
-        identify=partial(_digest, case),
+        experiment_id=_digest(case),
         leader=answer.best.pair,
         # With a shuffler other users have other budgets.
         elsewhere=partial(_other_users, metric, case, first.pair, min(uniform, zero))
@@ -202,11 +202,9 @@ def _without_data(metric: str, case: _Case) -> tuple[float, float]:
 
     Over the histograms of a skew they are averaged as predictions are: by their logarithms.
     """
-    k, frequencies = case.request.k, case.frequencies
-    of = METRICS[metric].with_options(**case.request.metric_values.plain())
-    answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
+    frequencies, measure = case.frequencies, METRICS[metric].with_options(**case.request.metric_values.plain())
     truths = frequencies.histograms(case.request.n) if isinstance(frequencies, AssumedSkew) else (case.truth,)
-    errors = np.stack([of(answers, truth) for truth in truths])
+    errors = errors_without_data(measure, truths)
     with np.errstate(divide="ignore"):  # of equal frequencies that are equal there is no error
         uniform, zero = np.exp(np.log(errors).mean(axis=0)).tolist()
     return uniform, zero

@@ -83,7 +83,7 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
         return None
     best = ranking.best
     here = Expectation(
-        request.epsilon,
+        request.budget(best.protocol),
         request.n,
         best.protocol,
         best.method,
@@ -109,10 +109,11 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
 def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, ...]) -> list[list[Expectation]] | None:
     """Return the predictions of the model, by budget and number of users; None if it does not cover the question.
 
-    A question about what was collected has no other budget, and a pair of other packages no prediction.
+    A question about what was collected has no other budget, and a pair of other packages no prediction; with a shuffler
+    each protocol has a budget of its own, which depends on the number of users.
     """
     request, choose = advice.request, stays(advice.best.pair)
-    if request.collected is not None:
+    if request.collected is not None or request.central is not None:
         return None
 
     def point(epsilon: float, n: int) -> Expectation:

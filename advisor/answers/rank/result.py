@@ -14,7 +14,7 @@ import numpy as np
 from advisor.answers.rank.verdict import MOST_UNDETECTABLE, WORTH_IT, kind_of, reasons_of
 from advisor.answers.rank.worth_it import WorthIt, worth_it_with
 from advisor.question.request import DEFAULT_PAIR, Request, nothing_left_sentence
-from simulator import METRICS, Protocol, __version__
+from simulator import METRICS, POSTPROCESSORS, Protocol, __version__
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.processor import SUMMARIES
@@ -268,8 +268,9 @@ class Ranking:
         Sum of the frequencies of `best`, if there is an estimate and the sum is not 1.
     moved
         Distance (l1) between the raw estimate and what `best` makes of it, if there is a raw estimate.
-    identify
-        Function that returns the `experiment_id`.
+    experiment_id
+        Digest of the simulation: population, menu, metric settings, seed and version; of a look-up, of the model and
+        the question.
     leader
         The pair with the lowest mean error, by the repetitions or predictions that ranked the pairs.
     next_round
@@ -285,8 +286,6 @@ class Ranking:
         For a look-up with an explanation: the explanation.
     single_categories
         For metrics of ordered domains: the pair for single categories, if `best` is clearly worse there; else None.
-    defence
-        With a threat: gain and cost of the choice; otherwise None.
     """
 
     request: Request
@@ -302,7 +301,7 @@ class Ranking:
     resolved: bool = True
     total: float | None = None
     moved: float | None = None
-    identify: Callable[[], str] = field(default=str, repr=False)
+    experiment_id: str = field(default="", repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
     by_shape: tuple[tuple[str, float], ...] = ()
@@ -310,7 +309,6 @@ class Ranking:
     elsewhere: Callable[[], tuple[OtherUsers, ...]] | None = field(default=None, repr=False)
     why: Why | None = None
     single_categories: SingleCategories | None = None
-    defence: Defence | None = None
 
     @property
     def unit(self) -> str:
@@ -362,17 +360,22 @@ class Ranking:
         return reach * math.sqrt(float(linear.covariance(request.n).entry(request.counts / request.counts.sum()).min()))
 
     @property
+    def defence(self) -> Defence | None:
+        """With a threat: gain and cost of the choice against the best pair without an attack; otherwise None."""
+        calm = {row: row.error_unattacked for row in self.recommendations if not POSTPROCESSORS[row.method].is_remedy}
+        errors = {row: error for row, error in calm.items() if error is not None}
+        if not errors:
+            return None
+        usual, best = min(errors, key=errors.__getitem__), self.best
+        return Defence(*usual.pair, errors[usual], usual.error, best.error_unattacked or 0.0, best.error)
+
+    @property
     def guess_without_data(self) -> str:
         """The better of two guesses without data."""
         without = self.error_without_data or 0.0
         uniform = next((row.error for row in self.baselines if row.kind == "uniform"), without)
         # Where a metric repairs 0 for all to equal frequencies, the two errors differ by rounding.
         return ZERO if without < (1 - SAME) * uniform else EVEN
-
-    @cached_property
-    def experiment_id(self) -> str:
-        """Digest of the simulation: population, menu, metric settings, seed and version; "" without a simulation."""
-        return self.identify()
 
     @cached_property
     def other_users(self) -> tuple[OtherUsers, ...]:
@@ -389,6 +392,12 @@ class Ranking:
         if self.verdict in (None, WORTH_IT) or not without:
             return None
         return worth_it_with(self.request, self.metric, self.best.error, without)
+
+    @property
+    def of_estimate(self) -> bool:
+        """Whether methods are ranked for a collected estimate, not pairs for a collection."""
+        collected = self.request.collected
+        return collected is not None and {row.protocol for row in self.recommendations} == {collected.protocol}
 
     @property
     def best(self) -> Recommendation:

@@ -44,7 +44,7 @@ def simulated_answer(request: Request, *, jobs: int | None = None, progress: Pro
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
     tables = [contests(metric, request, experiment, runs, judged_runs) for metric in request.metrics]
-    rankings = tuple(ranking_of(request, table) for table in tables)
+    rankings = tuple(map(ranking_of, tables))
     if request.threat is not None:
         threads = _threads(experiment, request, jobs)
         rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=second)
@@ -58,7 +58,7 @@ def simulate_request(
     experiment, menu = experiment_of(request)
     jobs = _threads(experiment, request, jobs)
     if request.collected is not None:
-        return _simulate_collected(experiment, request, request.collected.protocol, jobs, progress)
+        return experiment, _simulate_collected(experiment, request, request.collected.protocol, jobs, progress)
     runs = race(
         experiment,
         request.metrics,
@@ -108,9 +108,7 @@ def _threads(experiment: Experiment, request: Request, jobs: int | None) -> int:
     return Simulation(jobs=jobs).threads(len(experiment.pairs), request.repetitions, request.k)
 
 
-def _simulate_collected(
-    experiment: Experiment, request: Request, used: str, jobs: int, progress: Progress
-) -> tuple[Experiment, Runs]:
+def _simulate_collected(experiment: Experiment, request: Request, used: str, jobs: int, progress: Progress) -> Runs:
     """Simulate a collection with each protocol from some populations, for the next round.
 
     Where populations are no draws from a posterior, several from every one with the protocol that was used as well.
@@ -123,7 +121,7 @@ def _simulate_collected(
     if more:
         steps = within(progress, f"pairs of {used}", before, total)
         runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=steps)
-    return experiment, runs
+    return runs
 
 
 def judged_methods(request: Request, experiment: Experiment) -> Runs | None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from advisor.answers.rank.assemble import Contest
-from advisor.answers.rank.result import Defence, Ranking, Recommendation
+from advisor.answers.rank.result import Ranking, Recommendation
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.gains import gains
 from simulator.poisoning import NOBODY
@@ -29,13 +29,7 @@ def under_threat(
 ) -> tuple[Ranking, ...]:
     """Return the rankings, and those for the next round, with gains and with errors where nobody attacks."""
     request = rankings[0].request
-    pairs = dict.fromkeys(
-        row.pair
-        for ranking in rankings
-        for of_round in (ranking, ranking.next_round)
-        if of_round is not None
-        for row in of_round.recommendations
-    )
+    pairs = dict.fromkeys(pair for table in tables for contest in table for pair in contest.menu)
     measured = gains(replace(experiment, counts=request.counts), pairs, repetitions=REPETITIONS, jobs=jobs)
     attack = experiment.attack
     calm = experiment if attack is None else replace(experiment, attack=replace(attack, kind=NOBODY))
@@ -47,9 +41,7 @@ def under_threat(
 
 def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs: Runs) -> Ranking:
     contest, *later = table
-    errors = {
-        pair: contest.figures(runs.column(pair, contest.metric)).error for pair in contest.menu if pair in runs.errors
-    }
+    errors = {pair: contest.figures(runs.column(pair, contest.metric)).error for pair in contest.menu}
 
     def filled(row: Recommendation) -> Recommendation:
         return row._replace(
@@ -59,21 +51,8 @@ def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs:
         )
 
     following = ranking.next_round
-    changed = replace(
+    return replace(
         ranking,
         recommendations=tuple(map(filled, ranking.recommendations)),
         next_round=None if following is None else _filled(following, (later[0],), measured, runs),
     )
-    return replace(changed, defence=_defence(changed, contest))
-
-
-def _defence(ranking: Ranking, contest: Contest) -> Defence | None:
-    """Return the comparison of the first pair with the pair that would be the best without an attack."""
-    methods = contest.experiment.methods
-    ordinary = [row for row in ranking.recommendations if not methods[row.method].is_remedy]
-    if not ordinary:
-        return None
-    usual = min(ordinary, key=lambda row: row.error_unattacked or 0.0)
-    best = ranking.best
-    attacked = best.error if usual.pair == best.pair else usual.error
-    return Defence(*usual.pair, usual.error_unattacked or 0.0, attacked, best.error_unattacked or 0.0, best.error)

@@ -5,6 +5,13 @@ An answer without data says that all categories are equally frequent, or 0 for a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from simulator import Metric
+from simulator._types import FloatArray
+
 WORTH_IT, MARGINAL, USELESS, NOTHING_LEFT = "worth_it", "marginal", "no_better_than_no_data", "nothing_left"
 # Why it is no better: a large error, an interval that reaches the error without data, most categories below the noise.
 MORE_THAN_HALF, NOT_CERTAIN, MOST_UNDETECTABLE = "more_than_half", "not_certain", "most_undetectable"
@@ -40,3 +47,10 @@ def kind_of(reasons: tuple[str, ...]) -> str:
     """
     both = MORE_THAN_HALF in reasons and NOT_CERTAIN in reasons
     return USELESS if both else MARGINAL if {MORE_THAN_HALF, NOT_CERTAIN} & {*reasons} else WORTH_IT
+
+
+def errors_without_data(measure: Metric, truths: Sequence[FloatArray] | FloatArray) -> FloatArray:
+    """Return the errors ``(truths, 2)`` of two answers without data: equal frequencies, and 0 for all."""
+    k = truths[0].shape[-1]
+    answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
+    return np.stack([measure(answers, truth) for truth in truths])

@@ -18,7 +18,7 @@ WORDS = {"epsilon": "ε", "n": "n", "skew": "skew"}
 def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
     """Return the advices for the metrics of a request, each with its explanation if there is any.
 
-    What is predicted serves all of them.
+    What is predicted serves all of them. Raises ValueError if the model behind predictions does not cover them.
     """
     if not advices[0].recommendations:
         return advices
@@ -27,20 +27,16 @@ def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
     return tuple(replace(advice, why=_explain(advice, frequencies, predicted)) for advice in advices)
 
 
-def explain(advice: Ranking) -> Why:
-    """Explain a look-up: the path through the tree, and the nearest changes of the answer.
-
-    Raises ValueError if the model behind predictions does not cover it.
-    """
-    return _explain(advice, frequencies_of(advice.request), lru_cache(maxsize=512)(predict.predicted))
-
-
 def why_of(advice: Ranking) -> Why | None:
-    """Return the explanation of any ranking; None without any pair, and where the model does not cover the question."""
-    if advice.why is not None or not advice.recommendations or advice.request.threat is not None:
+    """Return the explanation of any ranking; None without any pair, and where the model does not cover the question.
+
+    None also under a threat, and with a shuffler: then budgets differ between protocols, and change with n.
+    """
+    outside = advice.request.threat is not None or advice.request.central is not None
+    if advice.why is not None or not advice.recommendations or outside:
         return advice.why
     try:
-        return explain(advice)
+        return explained((advice,))[0].why
     except ValueError:
         return None
 
@@ -48,6 +44,7 @@ def why_of(advice: Ranking) -> Why | None:
 def _explain(
     advice: Ranking, frequencies: predict.Frequencies, predicted: Callable[..., predict.PredictedErrors]
 ) -> Why:
+    """Return the path through the tree, and the nearest changes of the answer."""
     request, best = advice.request, advice.best_alone
     if best is None:
         raise ValueError("predictions cover methods alone, and none is there")
@@ -57,6 +54,8 @@ def _explain(
         return ranking.rank(prediction, advice.metric, request.methods)
 
     answer = look_up(frequencies, request.epsilon, request.n)
+    if best.pair not in {row.pair for row in answer.rows}:
+        raise ValueError(f"predictions do not cover {best.protocol} with {best.method}")
     reason = ranking.tree_reasons(answer, predict.first_of(frequencies).skew, best.pair)
     changes = nearest_changes(
         frequencies,

@@ -9,12 +9,13 @@ from advisor.answers.plan.prediction import first_answers
 from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.prediction import frequencies_of
 from advisor.answers.rank.verdict import ENOUGH
-from advisor.members import as_named
+from advisor.question.central import CentralPromise
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricSettings
+from advisor.question.option import Settings
 from advisor.question.plan import PlanQuestion
 from advisor.question.request import Request
-from advisor.question.settings import Simulation
+from advisor.question.settings import Categories, Goal, Limits, Simulation, Terms
 from simulator.protocols import EPSILON_MIN
 
 LUCK = 1e-9  # an error without data below it is one that the truth has by chance, as a mean in the middle of its domain
@@ -105,23 +106,15 @@ def _needed(
 
 
 def _command(request: Request, metric: str, target: float) -> str:
-    central = request.central
-    budget = ["--eps", f"{request.epsilon:g}"]
-    if central is not None:
-        budget = ["--central-eps", f"{central.epsilon:g}", "--delta", f"{central.delta:g}"]
-    value = request.metric_values.of(metric)
+    central, value = request.central, request.metric_values.of(metric)
     usual = value == MetricSettings().resolved(request.k).of(metric)
     setting = "" if usual else f":{value}" if isinstance(value, str) else f":{value:.12g}"
-    measured = [] if metric == "l1" else ["--metric", f"{as_named(metric)}{setting}"]
-    words = ["ldp-advise", "plan", "--target", f"{target:g}", *budget, *measured]
+    measured = () if metric == "l1" else (f"{metric}{setting}",)
+    groups: list[Settings] = [Goal(target=target), Terms(epsilon=request.epsilon, metric=measured)]
+    if central is not None:
+        promise = CentralPromise(central_epsilon=central.epsilon, delta=central.delta)
+        groups[1:] = [promise, Terms(metric=measured)]
     # Of the constraints a plan knows this one.
-    limits = ["--deployable"] if any(removal.constraint == "deployable" for removal in request.removals) else []
-    return shlex.join([*words, *limits, *_data(request)])
-
-
-def _data(request: Request) -> tuple[str, ...]:
-    """Return the words that name the data; of what is no file, the size of the domain."""
-    if request.data_words:
-        return request.data_words
-    ordered = ("--ordered",) if request.ordered else ()
-    return ("--k", str(request.k), *ordered)
+    groups.append(Limits(deployable=any(removal.constraint == "deployable" for removal in request.removals)))
+    data = request.data_words or Categories(k=request.k, ordered=request.ordered or None).typed()
+    return shlex.join(["ldp-advise", "plan", *(word for group in groups for word in group.typed()), *data])

@@ -8,7 +8,7 @@ import re
 import tomllib
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from itertools import chain, groupby, takewhile
@@ -43,16 +43,6 @@ COLOURS = {
 }
 
 
-@dataclass(frozen=True)
-class _Arranged:
-    """The parts of a document in the order of a page."""
-
-    answer: list[Part]  # its sentences, then the warnings
-    tables: list[Section]  # the picked rows of its tables, under their headings
-    notes: list[Section]  # what follows the last of them
-    appendix: list[Section]  # all rows of tables that are cut
-
-
 def page_html(document: Document, command: str = "") -> str:
     """Return the page of a document: answer, picked rows, pictures, notes, and all rows as an appendix.
 
@@ -63,20 +53,24 @@ def page_html(document: Document, command: str = "") -> str:
     """
     again = [Code(command)] if command else []
     sections = [_drawable(section) for section in document.sections()]
-    parts = tuple(part for part in document.parts if not (isinstance(part, Code) and part.text == command))
-    arranged = _arranged(replace(document, parts=parts))
+    parts = [part for part in document.every_part if not (isinstance(part, Code) and part.text == command)]
+    warnings = [part for part in parts if isinstance(part, Sentence) and part.role is Role.WARNING]
+    others = [part for part in parts if part not in warnings]
+    answer = list(takewhile(lambda part: isinstance(part, Sentence), others))
+    groups, appendix = _picked(others[len(answer) :])
+    tables, notes = _blocks(groups)
     return PAGE.render(
         document=document,
-        answer=arranged.answer,
+        answer=[*answer, *warnings],
         first=[section for section in sections if section.first],
-        contents=len(arranged.tables) > 1,
+        contents=len(tables) > 1,
         sections=[
-            *arranged.tables,
+            *tables,
             *(section for section in sections if not section.first),
-            *arranged.notes,
+            *notes,
             Section("Reproduce this", (*again, Sentence(_versions(), Role.NOTE))),
         ],
-        appendix=arranged.appendix,
+        appendix=appendix,
     )
 
 
@@ -110,16 +104,6 @@ def _picture(figure: Figure) -> Markup:
 def _made(macro: str, value: object) -> str:
     """Return what a macro of the parts makes of a value."""
     return str(getattr(PARTS, macro)(value))
-
-
-def _arranged(document: Document) -> _Arranged:
-    parts = document.every_part
-    warnings = [part for part in parts if isinstance(part, Sentence) and part.role is Role.WARNING]
-    others = [part for part in parts if part not in warnings]
-    answer: list[Part] = list(takewhile(lambda part: isinstance(part, Sentence), others))
-    groups, appendix = _picked(others[len(answer) :])
-    tables, notes = _blocks(groups)
-    return _Arranged([*answer, *warnings], tables, notes, appendix)
 
 
 def _picked(parts: Iterable[Part]) -> tuple[list[list[Part]], list[Section]]:

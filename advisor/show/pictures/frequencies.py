@@ -13,6 +13,7 @@ from advisor.errors import printable
 from advisor.figures import percent, points
 from advisor.members.names import UNPROCESSED, method_text, pair_text
 from advisor.show.pictures.style import BAND, BLUE, INK, QUIET, headline, picture
+from advisor.show.sentences import promise_text
 from simulator._types import FloatArray
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def frequencies_figure(advice: Ranking, repetition: int = 0) -> Figure:
     some = collection.at(places)
     names = [_short(request.labels[place]) if request.labels else str(place) for place in places.tolist()]
     after = "as collected" if best.method == UNPROCESSED else method_text(best.method)
-    setting = f"ε = {request.epsilon:g}, n = {request.n:,}"
+    setting = f"{promise_text(request.epsilon, request.central)}, n = {request.n:,}"
     some_only = "" if len(places) == request.k else f"; drawn: the {len(places)} most frequent of {request.k:,}"
     if request.collected is None:
         behind, what = "truth", f"{pair_text(*best.pair)}: off by {_off(collection, collection.answer)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.plan.result import PlanResult, Point, value_text
 from advisor.members.names import pair_text, protocol_text
 from advisor.show.pictures.style import BAND, BLUE, QUIET, headline, level_line, log_axis, picture, plain
-from advisor.show.sentences import unit_text
+from advisor.show.sentences import term_text, unit_text
 from simulator.detection import POWER
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def plan_figure(plan: PlanResult) -> Figure:
         else:
             log_axis(axes.yaxis)
             axes.set_ylabel(f"{question.metric} error ({unit_text(question.metric, question.frequencies.bins)})")
-        setting = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
         pair = protocol_text(best.protocol) if best.method is None else pair_text(best.protocol, best.method)
         goal = (
             f"to detect a frequency of {plain(question.target)}"
@@ -62,7 +61,8 @@ def plan_figure(plan: PlanResult) -> Figure:
         )
         line = "by formula" if detects else "predicted (95 %)"
         dots = "; dots: simulated (95 %)" if simulated else ""
-        headline(figure, f"{need} {goal}", f"{pair} at {setting}, k = {question.frequencies.k:,}. Line: {line}{dots}")
+        setting = f"{term_text(question)}, k = {question.frequencies.k:,}"
+        headline(figure, f"{need} {goal}", f"{pair} at {setting}. Line: {line}{dots}")
         figure.set_label(f"{axes.get_ylabel()} against {axes.get_xlabel()}: {need} {goal}")
     return figure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
@@ -14,8 +14,9 @@ from advisor.figures import change, percent
 from advisor.members.names import method_text, pair_text, protocol_text
 from advisor.show.pictures import style
 from advisor.show.rank.answer import decision
-from advisor.show.sentences import unit_text
-from simulator.ranking import PRACTICAL_RATIO, quotient
+from advisor.show.rank.table import ratio_of
+from advisor.show.sentences import promise_text, unit_text
+from simulator.ranking import PRACTICAL_RATIO, Ratio, quotient
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,15 +28,6 @@ LOWEST = 0.7  # where it begins, at least
 NAME = 34  # characters of a name; what is longer is cut
 
 
-class _Row(NamedTuple):
-    """A name, and a ratio to the lowest error with its interval; NaN for a row that only says how many are left out."""
-
-    name: str
-    ratio: float
-    low: float
-    high: float
-
-
 def ranking_figure(advice: Ranking) -> Figure:
     """Return paired ratios of errors to the lowest one: of the pair to use, its ties, the next pairs, and baselines.
 
@@ -45,12 +37,12 @@ def ranking_figure(advice: Ranking) -> Figure:
     tied = differing(ties, ROWS // 2)
     several = len({row.protocol for row in advice.recommendations}) > 1
     new = [row for row in others if not several or row.protocol not in {row.protocol for row in tied}]
-    rows = [_row(pair_text(*row.pair), row, advice) for row in (*tied, *differing(new, ROWS - 3 - len(tied)))]
-    start = max(min(0.97, *(row.low for row in rows[: len(tied)])), LOWEST)
-    half = sorted(row.ratio for row in rows)[len(rows) // 2]
-    end = min(max(NARROW, 1.05 * half, *(row.high for row in rows[: len(tied)])), WIDE)
-    if len(ties) > len(tied):
-        rows.insert(len(tied), _Row(f"and {len(ties) - len(tied):,} more, not told apart", *[math.nan] * 3))
+    rows = [(pair_text(*row.pair), _ratio(row, advice)) for row in (*tied, *differing(new, ROWS - 3 - len(tied)))]
+    start = max(min(0.97, *(ratio.low for _, ratio in rows[: len(tied)])), LOWEST)
+    half = sorted(ratio.value for _, ratio in rows)[len(rows) // 2]
+    end = min(max(NARROW, 1.05 * half, *(ratio.high for _, ratio in rows[: len(tied)])), WIDE)
+    if len(ties) > len(tied):  # a row that only says how many are left out
+        rows.insert(len(tied), (f"and {len(ties) - len(tied):,} more, not told apart", Ratio(*[math.nan] * 3)))
     compared = _baselines(advice)
     heights = [*range(len(rows)), *(len(rows) + 0.5 + at for at in range(len(compared)))]
     rows += compared
@@ -58,22 +50,22 @@ def ranking_figure(advice: Ranking) -> Figure:
     with style.picture(0.75 + 0.27 * len(rows), grid="x") as (figure, axes):
         axes.axvspan(start, PRACTICAL_RATIO, color=style.BAND, zorder=0, linewidth=0)
         axes.set(xlim=(start, end), ylim=(heights[-1] + 0.6, -0.6))
-        axes.set_yticks(heights, [row.name if len(row.name) <= NAME else f"{row.name[: NAME - 1]}…" for row in rows])
+        axes.set_yticks(heights, [name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name, _ in rows])
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
-        for place, (height, row, label) in enumerate(zip(heights, rows, axes.get_yticklabels(), strict=True)):
+        for place, (height, (_, ratio), label) in enumerate(zip(heights, rows, axes.get_yticklabels(), strict=True)):
             colour = style.INK if place else style.BLUE
             label.set(color=colour, weight="normal" if place else "bold")
-            _draw_ratio(axes, height, row, colour)
+            _draw_ratio(axes, height, ratio, colour)
         step = next(step for step in (0.05, 0.1, 0.2, 0.5) if end - start < 7 * step)
         ticks = [1 + step * at for at in range(math.ceil((start - 1) / step), math.floor((end - 1) / step + 1e-9) + 1)]
         axes.set_xticks(ticks, ["lowest" if tick == 1 else change(tick, 1.0) for tick in ticks])
         axes.set_xlabel(f"{metric} error over the lowest one; shaded: within 5 %")
         best = pair_text(*advice.best.pair) if request.collected is None else method_text(advice.best.method)
         figures = f"{metric} error {style.plain(advice.best.error, 3)} ({unit_text(metric, request.bins)})"
-        setting = f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}"
+        setting = f"{promise_text(request.epsilon, request.central)}, k = {request.k:,}, n = {request.n:,}"
         style.headline(figure, f"{decision(advice)[0]}: {best}", f"{figures} at {setting}; lines: 95 % intervals")
-        texts = (f"{row.name} {factor_text(row.ratio)}".rstrip() for row in rows)
+        texts = (f"{name} {factor_text(ratio.value)}".rstrip() for name, ratio in rows)
         figure.set_label(f"{metric} errors over the lowest one: {'; '.join(texts)}")
     return figure
 
@@ -98,37 +90,35 @@ def factor_text(ratio: float) -> str:
     return change(ratio, 1.0) if ratio < 1.995 else words if ratio == math.inf else f"{words} times"
 
 
-def _row(name: str, row: Recommendation | Baseline, advice: Ranking) -> _Row:
+def _ratio(row: Recommendation | Baseline, advice: Ranking) -> Ratio:
     """Return the ratio of a row; where the lowest error is 0, any other is infinitely larger."""
-    lowest = row.error <= advice.lowest.error
-    ratio = (1.0 if lowest else math.inf) if row.ratio_to_best is None else row.ratio_to_best
-    return _Row(name, ratio, row.ratio_low or ratio, row.ratio_high or ratio)
+    return ratio_of(row) or Ratio(*[1.0 if row.error <= advice.lowest.error else math.inf] * 3)
 
 
-def _baselines(advice: Ranking) -> list[_Row]:
+def _baselines(advice: Ranking) -> list[tuple[str, Ratio]]:
     """Return what a pair is compared with: the usual default, the raw estimate, a trusted server, and no data."""
     rows = []
     for row in advice.baselines:
         pair = row.protocol or "", row.method or ""
         names = {"default": f"usual default: {pair_text(*pair)}", "raw": f"raw estimate of {protocol_text(pair[0])}"}
         if row.kind != "uniform" and pair != advice.best.pair:
-            rows.append(_row(names.get(row.kind, "trusted server"), row, advice))
-    rows.sort(key=lambda row: row.ratio)
+            rows.append((names.get(row.kind, "trusted server"), _ratio(row, advice)))
+    rows.sort(key=lambda row: row[1].value)
     if advice.error_without_data is not None:
         ratio = quotient(advice.error_without_data, advice.lowest.error)
-        rows.append(_Row(f"no data: {advice.guess_without_data}", *[math.inf if ratio is None else ratio] * 3))
+        rows.append((f"no data: {advice.guess_without_data}", Ratio(*[math.inf if ratio is None else ratio] * 3)))
     return rows
 
 
-def _draw_ratio(axes: Axes, height: float, row: _Row, colour: str) -> None:
+def _draw_ratio(axes: Axes, height: float, ratio: Ratio, colour: str) -> None:
     """Draw a ratio with its interval, or an arrow at the end of the axis, and its factor beside it."""
     start, end = axes.get_xlim()
-    place = min(max(row.ratio, start), end)
-    mark = "o" if start <= row.ratio <= end else ">" if row.ratio > end else "<"
-    fill = colour if row.ratio < PRACTICAL_RATIO or row.low <= 1 else style.PAPER
-    axes.plot([max(row.low, start), min(row.high, end)], [height, height], color=colour, linewidth=1.6)
+    place = min(max(ratio.value, start), end)
+    mark = "o" if start <= ratio.value <= end else ">" if ratio.value > end else "<"
+    fill = colour if ratio.is_tie else style.PAPER
+    axes.plot([max(ratio.low, start), min(ratio.high, end)], [height, height], color=colour, linewidth=1.6)
     axes.plot(place, height, mark, color=colour, markerfacecolor=fill, markersize=7, clip_on=False, zorder=3)
-    words = "lowest" if row.ratio == 1 else factor_text(row.ratio)
+    words = "lowest" if ratio.value == 1 else factor_text(ratio.value)
     axes.text(1.03, height, words, transform=axes.get_yaxis_transform(), va="center", color=colour)
 
 
@@ -195,7 +185,7 @@ def pareto_figure(frontier: Frontier) -> Figure:
             figure,
             f"{pair_text(*first.pair)}; {others} worth considering",
             f"Steps: the least error at a size. Darker: more attacks succeed, from {percent(blind)} (a blind guess) to "
-            f"{percent(most)}. ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}.",
+            f"{percent(most)}. {promise_text(request.epsilon, request.central)}, k = {request.k:,}, n = {request.n:,}.",
         )
         texts = (f"{pair_text(*row.pair)}: {metric} error {style.plain(row.error, 3)}, {_costs(row)}" for row in rows)
         figure.set_label(f"Pairs that no other beats in error, size and attack: {'; '.join(texts)}")

@@ -87,7 +87,7 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
 def decision(ranking: Ranking) -> tuple[Badge, str]:
     """Return the decision in a word or two, and the pair to use with the reason."""
     best = ranking.best
-    collected = ranking.request.collected if _is_of_estimate(ranking) else None
+    collected = ranking.request.collected if ranking.of_estimate else None
     what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate" if collected else ""
     name = method_text(best.method) if best.method == UNPROCESSED else method_name(best.method)
     full = f"{protocol_in_full(best.protocol, ranking.request.channels)} with {name}"
@@ -106,23 +106,12 @@ def decision(ranking: Ranking) -> tuple[Badge, str]:
     if best.probability_best is not None and best.probability_best < UNSURE:
         return Badge.NOTHING_SURE, f"{what} has the lowest expected error of several that may be best."
     tied = len(ranking.ties)
-    kind = _kind(ranking)
+    kind = "method" if ranking.of_estimate else "pair"
     if len(ranking.recommendations) == 1:
         return Badge.USE, f"{what}: there is no other {kind} to compare with."
     if tied == 1:
         return Badge.USE, f"{what}: no other {kind} comes within 5 % of its error."
     return Badge.TIED, f"{what}, {_reason(ranking)} of {tied} tied {kind}s."
-
-
-def _kind(ranking: Ranking) -> str:
-    """Return what is ranked: pairs, or the methods for one estimate."""
-    return "method" if _is_of_estimate(ranking) else "pair"
-
-
-def _is_of_estimate(ranking: Ranking) -> bool:
-    """Return whether methods are ranked for an estimate, not pairs for the next round."""
-    collected = ranking.request.collected
-    return collected is not None and {row.protocol for row in ranking.recommendations} == {collected.protocol}
 
 
 def _numbers(ranking: Ranking) -> str:
@@ -149,7 +138,7 @@ def _numbers(ranking: Ranking) -> str:
     expected = "Expected"
     if request.threat is not None:
         expected = f"Expected if {100 * request.threat:g} % of the users are fake"
-    elif request.surrogate == CURVES and _is_of_estimate(ranking) and not METRICS[metric].ordered_only:
+    elif request.surrogate == CURVES and ranking.of_estimate and not METRICS[metric].ordered_only:
         expected = "Expected if neighbours are as alike as on a curve, more if not"
     return f"{expected}: {figure}{no_data}{chance}{total_text(request.plan)}."
 

@@ -186,6 +186,8 @@ def _reasons(ranking: Ranking, why: Why | None) -> tuple[list[str], list[str]]:
     if ranking.request.threat is not None:
         note = "The rules and the model behind predictions know no fake users; these reasons are of the simulation."
         return [note], defence_sentences(ranking)
+    if ranking.request.central is not None:
+        return [], ["The rules and the model know one budget of all protocols; with a shuffler each has its own."]
     if why is None:
         return [], ["The model behind predictions does not cover this question, so it has no reasons to give."]
     if ranking.source == "grid":

@@ -61,6 +61,8 @@ def explorer_of(outlook: Outlook) -> Explorer:
 
 def _note(outlook: Outlook) -> str:
     request = outlook.ranking.request
+    if request.central is not None:
+        return "These figures are for this question alone: with a shuffler other users have other budgets."
     if not outlook.covered:
         return "These figures are for this question alone: the model behind predictions does not cover it."
     limits = " Constraints are those of the question." if request.removals else ""
@@ -78,6 +80,7 @@ def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
     collected = request.collected is not None
     protocol = request.oracle(point.protocol) if collected else PROTOCOLS[point.protocol](k, point.epsilon)
     smallest, off, without = point.smallest(protocol), point.per_category, advice.error_without_data
+    people = point.n * request.users // request.n  # of several attributes a user may report one
     compared, attacker = "–", "if all values are equally likely"
     if request.has_sample:
         attacker = f"by who knows the frequencies of the sample; without a report in {percent(request.prior_guess)}"
@@ -88,8 +91,8 @@ def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
     return (
         error_text(size * point.error, size * point.low, size * point.high, ranges=point.ranges),
         compared,
-        "–" if off is None else f"about {users(off * point.n)} of {point.n:,} users ({points(off)})",
-        "none" if smallest is None else f"{percent(smallest)}: {users(smallest * point.n)} users",
+        "–" if off is None else f"about {users(off * people)} of {people:,} users ({points(off)})",
+        "none" if smallest is None else f"{percent(smallest)}: {users(smallest * people)} users",
         meaning_sentences(meaning(point.epsilon, k))[0],
         f"{protocol.title} ({point.protocol}, {protocol.report_bits:,} bits a report) with "
         f"{POSTPROCESSORS[point.method].title} ({point.method})",

@@ -11,7 +11,7 @@ from advisor.members.names import pair_text, protocol_text
 from advisor.question.request import BOOTSTRAP, CURVES, Request, removal_sentences
 from advisor.show.model import Role, Sentence, sentences
 from advisor.show.rank.table import error_cell
-from advisor.show.sentences import assumed_sentences, central_sentences, domain_text, plan_sentences
+from advisor.show.sentences import assumed_sentences, central_sentences, domain_text, plan_sentences, promise_text
 from knowledge.predict import simulated_populations
 from simulator.detection import LEVEL
 
@@ -25,11 +25,10 @@ WITHIN = "is predicted within 5 % of the lowest error, that of {}, and has the c
 
 def setting_text(request: Request) -> str:
     """Return what was asked, in a line."""
-    promise = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
     domain, places = domain_text(request.k, ordered=request.ordered), request.ground
     if places is not None:
         domain = f"{places.rows}x{places.columns} cells, {places.ground} distance in {request.unit}"
-    return f"{promise}, {domain}, n = {request.n:,}"
+    return f"{promise_text(request.epsilon, request.central)}, {domain}, n = {request.n:,}"
 
 
 def note_sentences(ranking: Ranking) -> list[Sentence]:

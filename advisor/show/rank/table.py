@@ -66,7 +66,7 @@ def ranked_table(ranking: Ranking, own: Sequence[Field] = ()) -> Table:
                     pick_tone if place == 0 else tone,
                     kept=row.pair in kept,
                     group=row.protocol if row.tier == 1 else "",
-                    ratio=_ratio(row),
+                    ratio=ratio_of(row),
                 ),
             )
         )
@@ -108,7 +108,7 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
         "95 % interval": _interval(row),
         "": f"◂ {BASELINE_NAMES[row.kind]}",
     }
-    return Row.of((cells.get(one.header, "") for one in columns), Tone.MARKED, extra=True, ratio=_ratio(row))
+    return Row.of((cells.get(one.header, "") for one in columns), Tone.MARKED, extra=True, ratio=ratio_of(row))
 
 
 def error_cell(row: Recommendation, ranking: Ranking, scale: float = 1.0) -> tuple[str, float]:
@@ -125,7 +125,8 @@ def _in_data(ranking: Ranking, row: Recommendation | Baseline) -> Cell:
     return figure_cell(data_error(ranking.metric, row.error, ranking.request.bins), size_text)
 
 
-def _ratio(row: Recommendation | Baseline) -> Ratio | None:
+def ratio_of(row: Recommendation | Baseline) -> Ratio | None:
+    """Return the error of a row over the lowest one; without an interval its ends are the ratio itself."""
     ratio = row.ratio_to_best
     return None if ratio is None else Ratio(ratio, row.ratio_low or ratio, row.ratio_high or ratio)
 
@@ -144,13 +145,12 @@ def _versus_raw(row: Recommendation) -> Cell:
 def _fields(ranking: Ranking, notes: Mapping[tuple[str, str], str], own: Sequence[Field]) -> list[Field]:
     """Return the columns of a ranking: some depend on the metric, a threat, a shuffler, or simulation."""
     request, rows, simulated = ranking.request, ranking.recommendations, ranking.source != "grid"
-    of_estimate = {row.protocol for row in rows} == {request.collected and request.collected.protocol}
     judged = any(row.probability_best is not None for row in rows)
     meaning = "" if not simulated else ERROR if ranking.over_populations else REPEATED
     attack = Column("attack", f"{ATTACK}, {attacker_text(request)}", drop=7, verbose=True)
     columns: list[tuple[bool, Column, Callable[[Recommendation], Cell]]] = [  # whether it is there, and its cells
         (True, Column("rank", RANK, drop=1), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
-        (not of_estimate, Column("protocol", text=True, names=protocol_text), lambda row: row.protocol),
+        (not ranking.of_estimate, Column("protocol", text=True, names=protocol_text), lambda row: row.protocol),
         (True, Column("method", text=True, names=method_name), lambda row: row.method),
         (True, Column("", text=True, drop=1), lambda row: f"◂ {notes[row.pair]}" if row.pair in notes else ""),
         (True, Column(f"{ranking.metric} error", meaning), lambda row: error_cell(row, ranking)),
@@ -181,7 +181,7 @@ def _fields(ranking: Ranking, notes: Mapping[tuple[str, str], str], own: Sequenc
         ),
         *((True, column, cell) for column, cell in own),
         (
-            not of_estimate,
+            not ranking.of_estimate,
             Column("bits", "size of one report", drop=3),
             lambda row: (f"{row.report_bits:,}", row.report_bits),
         ),
