@@ -10,7 +10,7 @@ import socket
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -30,7 +30,7 @@ from advisor.extensions.app.files import LARGEST, MEGABYTE, STATIC, Uploads, saf
 from advisor.extensions.app.pieces import first_paint, page_answer
 from advisor.extensions.app.session import server_of
 from advisor.extensions.app.state import state_of
-from advisor.extensions.app.worker import Members, WorkerPool
+from advisor.extensions.app.worker import WorkerPool
 from advisor.show.page import SCRIPT, STYLE
 
 CLIENT = ".clientdata_"  # begin of what Shiny's script says of the browser
@@ -101,12 +101,13 @@ HEADERS = {
 }
 
 
-def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
+def serve(query: str, port: int, *, opens: bool, methods: Iterable[str] = ()) -> None:
     """Serve the page until it is interrupted, asked to end, or left by its terminal.
 
     query: what the page is set to at first, as an address has it behind its question mark.
     port: 0 for any that is free.
     opens: whether the browser is opened.
+    methods: methods from files, which are chosen from too.
 
     Raises InputError if the port is taken.
     """
@@ -122,7 +123,7 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
         set_up_memory()
         token, port = secrets.token_urlsafe(TOKEN_BYTES), listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/" + (f"?{query}" if query else "")
-        uploads, workers = Uploads(), WorkerPool(members)
+        uploads, workers = Uploads(), WorkerPool(methods)
         shiny = App(
             lambda request: ui.page_html(first_paint(state_of(request.url.query, uploads))), server_of(uploads, workers)
         )
