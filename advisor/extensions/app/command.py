@@ -10,14 +10,12 @@ from urllib.parse import urlsplit
 from advisor.checks import whole
 from advisor.cli.options import argument
 from advisor.errors import InputError
+from advisor.members import as_named
 from advisor.question.option import Settings, like, option
 from advisor.question.settings import Menu
 from advisor.show.pictures import require_matplotlib
-from simulator.foreign import SOURCES
 
 MOST_PORT = 65_535
-INSTALL = "pip install 'ldp-advise[app]'"
-NEEDED = ("shiny", "uvicorn", "starlette")
 
 Address = Annotated[
     str | None, argument("ADDRESS", "an address of the page, of this run or an earlier one: it opens as it was")
@@ -45,12 +43,10 @@ def app_command(*, address: Address = None, serving: Serving) -> None:
 
     Example: ldp-advise app
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise InputError(f"the page needs Shiny for Python: {INSTALL}")
+    if find_spec("shiny") is None:  # which brings the others
+        raise InputError("the page needs Shiny for Python: pip install 'ldp-advise[app]'")
     require_matplotlib("ldp-advise app")
     from advisor.extensions.app.site import serve  # heavy
 
-    members = tuple(("method", SOURCES[name]) for name in serving.method if name in SOURCES)
-    query = "" if address is None else urlsplit(address).query or address.partition("?")[2]
-    serve(query, serving.port or 0, opens=not serving.quiet_start, members=members)
+    query = urlsplit(f"?{(address or '').rpartition('?')[2]}").query
+    serve(query, serving.port or 0, opens=not serving.quiet_start, methods=tuple(map(as_named, serving.method)))

@@ -151,7 +151,7 @@ class PageAnswer:
         elif self.first is not None:
             best, request = self.first.best, self.first.request
             guess = request.oracle(best.protocol).attack_success
-            silent |= {*meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol, guess))}
+            silent |= {*meaning_sentences(meaning(request.epsilon, request.k, best.protocol, guess))}
         return _Arranged.of(worded_document(answer.document, self.state.goal), silent, is_decided=choice is not None)
 
     def _attacker(self) -> str:
@@ -159,7 +159,7 @@ class PageAnswer:
         if self.first is None:
             return ""
         best, request = self.first.best, self.first.request
-        lines = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k))[2:]
+        lines = meaning_sentences(meaning(request.epsilon, request.k))[2:]
         protocol, answer = request.oracle(best.protocol), int(np.argmax(request.counts))
         reports: list[np.ndarray] = []  # for each, the answers that it fits
         if isinstance(protocol, FrequencyOracle) and request.k <= LARGEST_DOMAIN and best.protocol != "she":
@@ -189,14 +189,19 @@ class PageAnswer:
         first = self.first
         return None if first is None or first.request.collected is None else applied_csv(first)
 
-    def code(self) -> bytes:
-        """Return the code of ``ldp-advise code`` as a zip file; empty if there is none."""
-        if self.first is None:
-            return b""
+    @cached_property
+    def coded(self) -> CodedCollection | None:
+        """What ``ldp-advise code`` writes, for the best pair with a single method; None if that has no code."""
+        if self.first is None or (best := self.first.best_alone) is None:
+            return None
         try:
-            texts = files_of(CodedCollection(*_setting(self.first)))
+            return CodedCollection(best.protocol, best.method, self.first.request.k, self.first.request.epsilon)
         except ValueError:
-            return b""
+            return None
+
+    def code(self) -> bytes:
+        """Return the code as a zip file, with nothing in it if there is none."""
+        texts = {} if self.coded is None else files_of(self.coded)
         target = io.BytesIO()
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, text in texts.items():
@@ -205,23 +210,16 @@ class PageAnswer:
 
     def code_line(self) -> str:
         """Return the command that writes the same code; "" if there is none."""
-        if self.first is None:
+        if (coded := self.coded) is None:
             return ""
-        protocol, method, k, epsilon = _setting(self.first)
-        words = ("--protocol", protocol, "--method", method, "--eps", f"{epsilon:.12g}", "--k", str(k))
-        return shlex.join(("ldp-advise", "code", *words, "--to", "collection"))
+        words = ("--protocol", coded.protocol, "--method", coded.method, "--eps", f"{coded.epsilon:.12g}")
+        return shlex.join(("ldp-advise", "code", *words, "--k", str(coded.k), "--to", "collection"))
 
     def made_up(self) -> dict[str, bytes]:
         """Return the files in the command lines that the user did not provide: the assumed sample, or the example."""
         if self.state.data.digest not in ("", EXAMPLE):
             return {}
         return {name: file.content for answer in self.answers for name, file in answer.inquiry.files.items()}
-
-
-def _setting(ranking: Ranking) -> tuple[str, str, int, float]:
-    """Return protocol, method, k and ε of the generated code: those of the best row that is a single method."""
-    best, request = ranking.best_alone or ranking.best, ranking.request
-    return best.protocol, best.method, request.k, best.epsilon or request.epsilon
 
 
 def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnswer:

@@ -388,22 +388,19 @@ def _add_downloads(page: Page) -> None:
         assert current is not None  # noqa: S101 - the links come with an answer
         return current
 
-    def add(
-        name: str, file: str | Callable[[], str], media_type: str, make: Callable[[PageAnswer], str | bytes]
-    ) -> None:
+    def add(name: str, file: str | Callable[[], str], make: Callable[[PageAnswer], str | bytes]) -> None:
         async def made() -> AsyncIterator[str | bytes]:
             yield await asyncio.to_thread(make, answer())
 
         made.__name__ = name  # by which Shiny knows the link
-        render.download_link(filename=file, media_type=media_type)(made)
+        render.download_link(filename=file)(made)
 
-    add("take_page", "ldp-advise.html", "text/html", PageAnswer.page)
-    add("take_csv", "ldp-advise.csv", "text/csv", PageAnswer.csv)
-    add("take_applied", "repaired.csv", "text/csv", lambda answer: answer.applied() or "")
-    add("take_code", "collection.zip", "application/zip", PageAnswer.code)
+    add("take_page", "ldp-advise.html", PageAnswer.page)
+    add("take_csv", "ldp-advise.csv", PageAnswer.csv)
+    add("take_applied", "repaired.csv", lambda answer: answer.applied() or "")
+    add("take_code", "collection.zip", PageAnswer.code)
     add(
         "take_data",
         lambda: next(iter(answer().made_up()), "data.csv"),
-        "text/csv",
         lambda answer: b"".join(answer.made_up().values()),
     )

@@ -10,31 +10,28 @@ import socket
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import typer
 import uvicorn
 from shiny import App, ui
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from advisor.errors import InputError, reason
 from advisor.extensions.app.files import LARGEST, MEGABYTE, STATIC, Uploads, safe_name, set_up_memory
 from advisor.extensions.app.pieces import first_paint, page_answer
 from advisor.extensions.app.session import server_of
 from advisor.extensions.app.state import state_of
-from advisor.extensions.app.worker import Members, WorkerPool
+from advisor.extensions.app.worker import WorkerPool
 from advisor.show.page import SCRIPT, STYLE
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Scope]]
-Send = Callable[[Scope], Awaitable[None]]
 
 CLIENT = ".clientdata_"  # begin of what Shiny's script says of the browser
 ADDRESS = f"{CLIENT}url_search"
@@ -46,7 +43,7 @@ def checked(receive: Receive, send: Send) -> Receive:
     """Return what receives the messages of a page: one that first says how it is set, and then what has changed."""
     methods = ["update", "init"]
 
-    async def received() -> Scope:
+    async def received() -> Message:
         message = await receive()
         if message["type"] == "websocket.receive":
             if not is_sound(message.get("text"), methods[-1]):
@@ -83,8 +80,6 @@ def _is_input(name: str, value: object) -> bool:
     return all(member is None or isinstance(member, str | int | float) for member in members)
 
 
-Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 HOST = "127.0.0.1"
 TOKEN_BYTES = 24
 LARGEST_MESSAGE = 1 << 20  # maximum of bytes per message of a page: files are sent differently
@@ -106,12 +101,13 @@ HEADERS = {
 }
 
 
-def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
+def serve(query: str, port: int, *, opens: bool, methods: Iterable[str] = ()) -> None:
     """Serve the page until it is interrupted, asked to end, or left by its terminal.
 
     query: what the page is set to at first, as an address has it behind its question mark.
     port: 0 for any that is free.
     opens: whether the browser is opened.
+    methods: methods from files, which are chosen from too.
 
     Raises InputError if the port is taken.
     """
@@ -127,7 +123,7 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
         set_up_memory()
         token, port = secrets.token_urlsafe(TOKEN_BYTES), listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/" + (f"?{query}" if query else "")
-        uploads, workers = Uploads(), WorkerPool(members)
+        uploads, workers = Uploads(), WorkerPool(methods)
         shiny = App(
             lambda request: ui.page_html(first_paint(state_of(request.url.query, uploads))), server_of(uploads, workers)
         )
@@ -176,7 +172,7 @@ def _redirect(folder: Path, address: str) -> str:
 class Guard:
     """Refuses what does not begin with the token, or is meant for another host than this computer."""
 
-    def __init__(self, inner: Handler, token: str, port: int) -> None:
+    def __init__(self, inner: ASGIApp, token: str, port: int) -> None:
         self._inner = inner
         self._prefix = f"/{token}/".encode()
         self._hosts = {f"{host}:{port}".encode() for host in (HOST, "localhost")}
@@ -184,21 +180,16 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request or a connection."""
-        if scope["type"] == "lifespan":
-            await self._inner(scope, receive, send)
-            return
         if not self._is_welcome(scope):
             if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008})
+                await send({"type": "websocket.close", "code": REFUSED})
             else:
                 await PlainTextResponse(REFUSAL, 403, HEADERS)(scope, receive, send)
             return
 
-        async def guarded(message: Scope) -> None:
+        async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                ours = [(name.encode(), text.encode()) for name, text in HEADERS.items()]
-                given = [(name, text) for name, text in message["headers"] if name.decode().lower() not in HEADERS]
-                message["headers"] = [*given, *ours]
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         if scope["type"] == "websocket":
@@ -212,7 +203,7 @@ class Guard:
         return headers.get(b"host") in self._hosts and from_here and secrets.compare_digest(start, self._prefix)
 
 
-def site(inner: Handler, uploads: Uploads, token: str, port: int) -> Guard:
+def site(inner: ASGIApp, uploads: Uploads, token: str, port: int) -> Guard:
     """Return the whole server around the Shiny application: uploads, style and script beside it."""
     style = f"{STYLE}\n{(STATIC / 'app.css').read_text('utf-8')}"
     script = f"{SCRIPT}\n{(STATIC / 'app.js').read_text('utf-8')}"

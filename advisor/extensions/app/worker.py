@@ -16,7 +16,7 @@ from advisor.errors import InputError
 from advisor.extensions.app.files import give_back
 from advisor.extensions.app.state import Inquiry, answer
 from advisor.inputs.held import HeldFile
-from advisor.members import member_of_file
+from advisor.members.names import resolve
 from simulator.foreign import ForeignError
 from simulator.progress import Progress
 
@@ -38,22 +38,24 @@ PRELOADED = (
     "scipy.special",
     "simulator.surrogate",
 )
-Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too
 
 
 class WorkerPool:
-    """Starts processes, as many of each kind at a time as there are processors; others wait their turn."""
+    """Starts processes, as many of each kind at a time as there are processors; others wait their turn.
 
-    def __init__(self, members: Members = ()) -> None:
-        methods = multiprocessing.get_all_start_methods()
+    methods: those from files, which a new process has to load too.
+    """
+
+    def __init__(self, methods: Iterable[str] = ()) -> None:
+        start_methods = multiprocessing.get_all_start_methods()
         # A fork of a process with threads may hang; one of a server that was started for it does not.
-        self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-        if "forkserver" in methods:
+        self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in start_methods else "spawn")
+        if "forkserver" in start_methods:
             self._context.set_forkserver_preload([*PRELOADED])
         # A first sight does not wait for simulations.
         self._free = {is_nice: asyncio.Semaphore(max(1, os.cpu_count() or 1)) for is_nice in (False, True)}
         self._reading: WeakKeyDictionary[HeldFile, asyncio.Lock] = WeakKeyDictionary()
-        self._members = members
+        self._methods = tuple(methods)
         self._ending: set[asyncio.Future[None]] = set()
 
     def warm(self) -> None:
@@ -81,7 +83,7 @@ class WorkerPool:
             progress("waiting for other pages", 0, 0)
         async with free:
             receiver, sender = self._context.Pipe(duplex=False)
-            work = (inquiry, self._members, sender, niceness)
+            work = (inquiry, self._methods, sender, niceness)
             process = self._context.Process(target=_work, args=work, daemon=True)
             # Hands over the files. It cannot be stopped halfway: the end of the process waits for it.
             starting = asyncio.ensure_future(asyncio.to_thread(process.start))
@@ -128,7 +130,7 @@ async def _received(receiver: Connection, progress: Progress) -> Any:
         progress(*what)
 
 
-def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int) -> None:
+def _work(inquiry: Inquiry, methods: Iterable[str], sender: Connection, niceness: int) -> None:
     """Answer a question in this process, and send the answer and what was made of its files through a pipe."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C in a terminal reaches this process too: no traceback
     with suppress(OSError, AttributeError):
@@ -136,8 +138,8 @@ def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int)
     before = {name: set(file.made) for name, file in inquiry.files.items()}
     try:
         try:
-            for kind, name in members:
-                member_of_file(kind, name)
+            for name in methods:
+                resolve("method", name)
             value = answer(inquiry, lambda *step: sender.send((STEP, step)))
         except (InputError, ForeignError) as error:
             value = error if isinstance(error, InputError) else InputError(str(error))

@@ -18,6 +18,7 @@ from advisor.members.names import (
     UNPROCESSED,
     member_named,
     method_name,
+    pair_text,
     protocol_text,
     resolve,
     squash,
@@ -25,12 +26,11 @@ from advisor.members.names import (
     title_inside,
 )
 from advisor.question.option import require
+from advisor.show.data import LATEX
 from advisor.show.model import Code, Document, Records
 from knowledge.sources import OWN_ENTRY, Publication, sources_of
 from simulator import METRICS
 from simulator.foreign import REGISTERED
-
-SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in "%_&#$"})  # what LaTeX takes for something else
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,8 @@ def _of_answer(used: Used, answer: Mapping[str, Any], tool: str) -> list[str]:
         f"{methods}{f': {pairs:,} pairs' if pairs > 1 else ''}"
         f"{f', each in the {cells:,} cells of these settings' if cells > 1 else ''}."
     )
-    if cells:
-        return [first, _how(answer, pairs, tool), _escaped(str(answer.get("summary", "")))]
-    return [first, _how(answer, pairs, tool), _first_ranked(answer, pairs)]
+    last = _escaped(answer.get("summary", "")) if cells else _first_ranked(answer, pairs)
+    return [first, _how(answer, pairs, tool), last]
 
 
 def _how(answer: Mapping[str, Any], pairs: int, tool: str) -> str:
@@ -141,8 +140,7 @@ def _first_ranked(answer: Mapping[str, Any], pairs: int) -> str:
         expected = rf"{error:.4g} (95\,\% interval {low:.4g} to {high:.4g})"
     if pairs == 1:
         return f"The {measured} to expect is {expected}." if expected else ""
-    name = "no post-processing" if best["method"] == UNPROCESSED else _escaped(method_name(best["method"]))
-    text = f"Ranked first for the {measured} was {_escaped(protocol_text(best['protocol']))} with {name}"
+    text = f"Ranked first for the {measured} was {_escaped(pair_text(best['protocol'], best['method']))}"
     return f"{text}; its expected error is {expected}." if expected else f"{text}."
 
 
@@ -189,10 +187,10 @@ def _joined(texts: Sequence[str]) -> str:
 def _escaped(text: str) -> str:
     r"""Return a text as LaTeX shows it.
 
-    >>> _escaped("eb_ns, 95 %")
-    'eb\\_ns, 95 \\%'
+    >>> _escaped("eb_ns, 95 %"), _escaped("a~b.csv")
+    ('eb\\_ns, 95 \\%', 'a\\textasciitilde{}b.csv')
     """
-    return printable(text).translate(SPECIAL)
+    return printable(text).translate(LATEX)
 
 
 def used_in(names: Sequence[str]) -> Used:

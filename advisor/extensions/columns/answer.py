@@ -124,14 +124,8 @@ def joint_plan(question: ColumnsQuestion, progress: Progress = silent) -> JointP
     rows = zip(columns, *(figures.tolist() for figures in solutions[solution]), strict=True)
     plans = []
     for place, (column, share, budget, square) in enumerate(rows):
-        of_column = part(progress, place, d, column.name)
-        ranking = _ranking(core, column, budget, max(1, round(share * n)), of_column)
-        plans.append(ColumnPlan(column.name, share, math.sqrt(square), ranking))
+        alone = replace(core, terms=replace(core.terms, epsilon=budget, n=max(1, round(share * n))))
+        answer = ranking_answer(alone, ranking_request(alone, column), part(progress, place, d, column.name))
+        plans.append(ColumnPlan(column.name, share, math.sqrt(square), answer.first))
     advantage = math.sqrt(means[other] / means[solution])
     return JointPlan(question, solution, tuple(plans), math.sqrt(means[solution]), advantage)
-
-
-def _ranking(core: Question, column: Frequencies, epsilon: float, reports: int, progress: Progress) -> Ranking:
-    core = replace(core, terms=replace(core.terms, epsilon=epsilon, n=reports))
-    request = ranking_request(core, column)
-    return ranking_answer(core, request, progress).first

@@ -5,9 +5,10 @@ from __future__ import annotations
 from advisor.answers.rank.verdict import USELESS, against_nothing
 from advisor.errors import listed
 from advisor.extensions.columns.answer import ColumnPlan, JointPlan
-from advisor.figures import error_text, number, percent, points, times, users
+from advisor.figures import number, percent, points, times, users
 from advisor.question.request import nothing_left_sentence
-from advisor.show.model import Badge, Column, Document, Records, Role, Row, Scalar, Sentence, Table, Verdict
+from advisor.show.model import Badge, Cell, Column, Document, Records, Role, Row, Scalar, Sentence, Table, Verdict
+from advisor.show.rank.table import error_cell
 from simulator import METRICS
 
 FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bits")  # of the best pair of a column
@@ -132,14 +133,13 @@ def _table(plan: JointPlan) -> Table:
 
 
 def _row(column: ColumnPlan) -> Row:
-    pair, error, value, words, request = ("–", "–"), "–", None, "–", column.ranking.request
-    if column.ranking.recommendations:
-        best = column.ranking.best
-        pair, value, words = best.pair, best.error, against_nothing(column.ranking.reasons)
-        error = error_text(best.error, best.error_low, best.error_high, ranges=column.ranking.over_populations)
-    cells = (column.name, f"{request.k:,}", percent(column.share), f"{request.n:,}", f"{request.epsilon:.3g}")
-    values = (None, request.k, column.share, request.n, request.epsilon, None, None, value, None, column.error)
-    return Row((*cells, *pair, error, words, number(column.error, 3)), values)
+    ranking, request = column.ranking, column.ranking.request
+    best: tuple[Cell, ...] = ("–",) * 4
+    if ranking.recommendations:
+        best = (*ranking.best.pair, error_cell(ranking.best, ranking), against_nothing(ranking.reasons))
+    size, reports = (f"{request.k:,}", request.k), (f"{request.n:,}", request.n)
+    share, epsilon = (percent(column.share), column.share), (f"{request.epsilon:.3g}", request.epsilon)
+    return Row.of((column.name, size, share, reports, epsilon, *best, (number(column.error, 3), column.error)))
 
 
 def _notes(plan: JointPlan) -> list[str]:

@@ -119,6 +119,14 @@ def test_a_signal_leaves_no_process_no_file_and_no_traceback(own, name):
     assert [*own.temporary.iterdir()] == []
 
 
+def test_a_method_of_ones_own_is_simulated_where_it_is_not_loaded_yet(server):
+    session = Session(server, "goal=compare&k=16&n=20000&method=norm_sub,soft&protocol=oue")
+    session.pieces("No answer")  # it has no predictions
+    session.say("update", {"simulate:shiny.action": 1})
+    assert ">soft<" in session.hear("Simulated ")
+    session.connection.close()
+
+
 TABLE = "town,age,people\nKiel,31,500\nUlm,18,300\nBonn,44,150\nJena,52,50\n"
 HOMES = np.random.default_rng(1).normal((13.4, 52.5, 0), (0.03, 0.02, 0), (3000, 3))
 LONLAT = "lon,lat,id\n" + "".join(f"{lon:.5f},{lat:.5f},{place}\n" for place, (lon, lat, _) in enumerate(HOMES))

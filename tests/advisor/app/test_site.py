@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import product
 from multiprocessing import Pipe
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -189,6 +190,20 @@ def test_an_ended_session_leaves_nothing(monkeypatch):
 def test_without_the_extra_one_line_says_what_installs_it(run, monkeypatch):
     monkeypatch.setattr(command, "find_spec", lambda name: None if name == "shiny" else object())
     assert refused(run, "app") == "ldp-advise: error: the page needs Shiny for Python: pip install 'ldp-advise[app]'\n"
+
+
+@over(
+    [
+        "goal=plan&n=5",
+        "?goal=plan&n=5",
+        "http://127.0.0.1:1/t0ken/?goal=plan&n=5#answer",
+        "127.0.0.1:1/a/?goal=plan&n=5",
+    ]
+)
+def test_an_address_of_an_earlier_run_opens_the_page_as_it_was(address):
+    with mock.patch("advisor.extensions.app.site.serve") as serve:
+        command.app_command(address=address, serving=command.Serving())
+    serve.assert_called_once_with("goal=plan&n=5", 0, opens=True, methods=())
 
 
 def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch):

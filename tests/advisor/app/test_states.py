@@ -12,13 +12,14 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.extensions.app.files import safe_name
-from advisor.extensions.app.pieces import faults, first_paint, page_answer, refusal
+from advisor.extensions.app.pieces import PageAnswer, faults, first_paint, page_answer, refusal
 from advisor.extensions.app.state import Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.held import HeldFile, held_files, holding
 from advisor.question.question import Question
 from advisor.question.sample import simulated_frequencies
-from advisor.question.settings import Instant, Simulation, Terms
+from advisor.question.settings import Instant, Menu, Simulation, Terms
 from advisor.show.rank.data import rank_data
+from tests.advisor.app.conftest import OWN_METHOD
 from tests.cells import over
 
 FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
@@ -179,6 +180,18 @@ def test_the_code_is_that_of_its_command(run, tmp_path):
     with zipfile.ZipFile(io.BytesIO(answer.code())) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     assert files == {f"collection/{file.name}": file.read_bytes() for file in tmp_path.iterdir()}
+
+
+@pytest.mark.usefixtures("own_members")
+def test_no_code_is_offered_of_a_method_of_ones_own():
+    state = state_of("goal=compare&k=4&n=500&simulated=yes", {})
+    asked, few = ranking(state), Simulation(repetitions=4, max_repetitions=4)
+    menu = Menu(method=f"{OWN_METHOD}:soft", protocol="grr")
+    own = result_of(replace(asked, question=replace(asked.question, menu=menu, simulation=few)))
+    answer = PageAnswer(state, None, own)
+    assert "take_csv" in answer.pieces["reproduce"]
+    assert "take_code" not in answer.pieces["reproduce"]
+    assert "ldp-advise code" not in answer.pieces["reproduce"]
 
 
 @over(product(["plan", "compare"], ["zipf", "uniform", "gaussian", "spike"]))

@@ -49,10 +49,8 @@ function brighten(node) {
     const form = one("form", panel), mark = panel.parentElement.querySelector("data.setting");
     if (!form) continue;
     const values = JSON.parse(one('script[type="application/json"]', panel).textContent).values;
-    const start = [...form.querySelectorAll("input")].map(input => [Number(input.dataset.dial), Number(input.value)]);
     const send = () => {
       const at = [0, 0];
-      for (const [dial, value] of start) at[dial] = value;
       for (const input of form.querySelectorAll("input")) at[Number(input.dataset.dial)] = Number(input.value);
       setText("eps", String(values[0][at[0]]));
       setText("n", String(values[1][at[1]]));
