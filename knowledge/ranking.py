@@ -210,7 +210,10 @@ def _part(
         np.array([prediction.mean(pair, "l1") for pair in own]),
         block.spread[places, column],
         block.own_spread[places, column],
-        [origins[at] for at in block.described[places]],
+        [
+            EXTRAPOLATED if _is_rarely_wrong(prediction.noises.get(protocol)) else origins[at]
+            for (protocol, _), at in zip(pairs, block.described[places], strict=True)
+        ],
     )
 
 
@@ -291,6 +294,11 @@ def _origins(k: int, block: ModelBlock, *, warned: bool) -> list[str]:
     beyond = block.outside > SLACK
     shape = [NAMES.index(name) for name in SHAPE_FEATURES]
     return [EXTRAPOLATED if row[shape].any() else ASYMPTOTIC if row.any() else INTERPOLATED for row in beyond]
+
+
+def _is_rarely_wrong(noise: Noise | None) -> bool:
+    """Whether less than one report is expected to support a category by chance: models know normal noise alone."""
+    return noise is not None and noise.q is not None and noise.n * noise.q < 1
 
 
 def costs_of(protocols: Iterable[str], k: int, epsilon: float) -> dict[str, Cost]:

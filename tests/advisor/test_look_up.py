@@ -44,6 +44,16 @@ def test_along_an_order_a_protocol_for_it_comes_first(metric):
     assert "raw" not in {row.kind for row in one.baselines}
 
 
+def test_a_mean_that_a_symmetric_shape_has_by_chance_says_nothing_of_the_others():
+    """Without data the bell's mean is right but for rounding, and the others are off by bins."""
+    ranking = advise(2.0, k=100, n=10**6, metric="mean")
+    assert ranking.verdict != "no_better_than_no_data"
+    zipf = abs(float((frequencies("zipf", 100, 1.0) - 1 / 100) @ np.arange(100)))
+    assert 1 < ranking.error_without_data < zipf
+    symmetric = advise(2.0, shape="gaussian:0.1", k=100, n=10**6, ordered=True, metric="mean")
+    assert symmetric.error_without_data < 1e-9
+
+
 def test_frequencies_are_said_to_fall_as_1_by_rank_where_the_error_without_data_is_theirs():
     zipf = np.abs(frequencies("zipf", 20, 1.0) - 1 / 20).sum()
     averaged = advise(1.0, k=20)

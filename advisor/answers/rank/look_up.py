@@ -24,6 +24,7 @@ from knowledge.describe.assumption import AssumedSkew
 from knowledge.menu import ALIASES, COVERED
 from simulator import METRICS
 from simulator.detection import detectable
+from simulator.ranking import FLOOR
 
 
 @dataclass(frozen=True, eq=False)  # holds arrays
@@ -200,13 +201,16 @@ def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: 
 def _without_data(metric: str, case: _Case) -> tuple[float, float]:
     """Return the errors of two answers that use no data: all categories equally frequent, and 0 for all.
 
-    Over the histograms of a skew they are averaged as predictions are: by their logarithms.
+    Over the histograms of a skew they are averaged as predictions are: by their logarithms. That the mean of a
+    symmetric one lies where a guess puts it says nothing of the others.
     """
     frequencies, measure = case.frequencies, METRICS[metric].with_options(**case.request.metric_values.plain())
     truths = frequencies.histograms(case.request.n) if isinstance(frequencies, AssumedSkew) else (case.truth,)
     errors = errors_without_data(measure, truths)
+    even = np.array([np.ptp(truth) < FLOOR for truth in truths])
+    counted = even[:, None] | (errors >= FLOOR * errors.max(axis=0))
     with np.errstate(divide="ignore"):  # of equal frequencies that are equal there is no error
-        uniform, zero = np.exp(np.log(errors).mean(axis=0)).tolist()
+        uniform, zero = np.exp(np.log(errors).mean(axis=0, where=counted)).tolist()
     return uniform, zero
 
 

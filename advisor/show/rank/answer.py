@@ -131,7 +131,7 @@ def _numbers(ranking: Ranking) -> str:
             no_data = "" if without is None else f"; without data {users(rounded(without * per_error, 2))}"
         else:
             figure = f"{figure}, {off}"
-    if metric == "mean" and ranking.verdict == USELESS:
+    if metric == "mean" and ranking.verdict == USELESS and request.skew is None:
         no_data += ", as the mean happens to lie there"
     likely = best.probability_best
     chance = "" if likely is None else f"; best or within 2 % with probability {whole_percent(likely)}"
@@ -159,16 +159,25 @@ def _worth_it_changes(ranking: Ranking) -> list[Adjustment]:
     goal = f"half of the error without data ({ranking.metric} {instead.target:g})"
     reaching = []
     if instead.n is not None:
-        n = int(rounded(instead.n, 2))
+        n = int(_above(instead.n, ranking.request.n))
         reaching.append((f"About {users(n)} users are predicted to reach {goal}.", {"n": f"{n}"}))
     if instead.epsilon is not None:
-        epsilon = f"{instead.epsilon:.2g}"
+        epsilon = f"{_above(instead.epsilon, ranking.request.epsilon):.6g}"
         reaching.append((f"ε = {epsilon} is predicted to reach {goal}.", {"eps": epsilon}))
     nothing = (
         "No number of users and no ε is predicted to reach" if instead.predicted else "No prediction says what reaches"
     )
     reaching = reaching or [(f"{nothing} {goal}.", {})]
     return [Adjustment(text, "" if place else instead.command, values) for place, (text, values) in enumerate(reaching)]
+
+
+def _above(value: float, asked: float) -> float:
+    """Return a value with two digits, or as many as it takes to be more than what was asked.
+
+    >>> _above(1.24, 1.0), _above(1.024, 1.0)
+    (1.2, 1.02)
+    """
+    return next((figure for digits in range(2, 7) if (figure := rounded(value, digits)) > asked), value)
 
 
 def _other_users_changes(ranking: Ranking) -> list[Adjustment]:

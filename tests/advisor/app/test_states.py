@@ -12,6 +12,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.extensions.app.files import safe_name
+from advisor.extensions.app.goals import PLAN, goals
 from advisor.extensions.app.pieces import PageAnswer, faults, first_paint, page_answer, refusal
 from advisor.extensions.app.state import Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.held import HeldFile, held_files, holding
@@ -229,3 +230,15 @@ def test_a_file_is_parsed_once():
     for epsilon in ("1", "2"):
         page_answer(state_of(f"goal=compare&file=a&name=fruit.csv&eps={epsilon}", {"a": held}))
     assert len(held.made) == 1
+
+
+def test_the_verdict_of_a_survey_hears_every_control_of_its_page():
+    """Those of a file aside; with an ε there is nothing to advise."""
+    changed = {"n": "5000", "k": "7", "within": "2", "sensitive": "high", "times": "3", "ordered": "yes"}
+    assert {control.name for control in goals()[PLAN].controls} == {*changed, "eps", "column", "counts"}
+    before = decision(state_of("goal=plan", {}))
+    for name, value in changed.items():
+        after = decision(state_of(f"goal=plan&{name}={value}", {}))
+        assert before is not None
+        assert after is not None
+        assert after.words != before.words, name
