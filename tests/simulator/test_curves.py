@@ -27,7 +27,7 @@ def slow_candidate(normals, places, sizes, narrowest):
     chances = zip(parts, (1, 0.6, 0.4), strict=True)
     shares = [math.exp(1.5 * part[0]) if even(part[1]) < often else 0.0 for part, often in chances]
     rest = math.exp(1.5 * ground[0]) if even(ground[1]) < 0.7 else 0.0
-    if even(ground[2]) < 0.2:
+    if even(ground[2]) < 0.02:
         return [size / sum(sizes) for size in sizes]
     total = sum(shares) + rest
     result = [rest / total * size / sum(sizes) for size in sizes]
@@ -47,7 +47,7 @@ def slow_candidate(normals, places, sizes, narrowest):
 def slow_roughness(normals):
     """Share by which categories depart from the curve of a candidate, by scalar arithmetic; flat ones have none."""
     flat, far = (stats.norm.cdf(normals[curves.PARTS, number]) for number in (2, 3))
-    return 0.0 if flat < 0.2 else 0.02 * 50.0**far
+    return 0.0 if flat < 0.02 else 0.02 * 50.0**far
 
 
 def test_candidates_far_beyond_the_prior_are_curves_still():
