@@ -20,7 +20,7 @@ from simulator.surrogate.posterior import (
 def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
     """Draw populations whose frequencies come independently from a distribution fitted to the estimates.
 
-    The model of `eb_ns`: atoms with weights fitted by the EM algorithm, estimates far above the noise unconstrained.
+    The model of `eb_ns`, and atoms nearer 0: weights fitted by the EM algorithm, estimates far above the noise free.
     Each draw refits the weights to re-weighted estimates (Rubin, "The Bayesian bootstrap", 1981), so that the draws
     include the uncertainty of the fit.
     """

@@ -44,6 +44,12 @@ def test_along_an_order_a_protocol_for_it_comes_first(metric):
     assert "raw" not in {row.kind for row in one.baselines}
 
 
+def test_figures_where_less_than_one_report_is_wrong_in_a_category_are_extrapolated():
+    few, many = (advise(12.0, k=10, n=n, protocol=["grr", "oue"]).recommendations for n in (10_000, 10**7))
+    assert {row.origin for row in few} == {"extrapolated"}
+    assert {row.origin for row in many} == {"interpolated"}
+
+
 def test_a_mean_that_a_symmetric_shape_has_by_chance_says_nothing_of_the_others():
     """Without data the bell's mean is right but for rounding, and the others are off by bins."""
     ranking = advise(2.0, k=100, n=10**6, metric="mean")
