@@ -11,7 +11,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.methods.empirical_bayes import BIN, HIGHEST, LOWEST, mixture_model
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import LEAST, Posterior, drawn_columns, gaussian_draws, gaussian_variance
+from simulator.surrogate.posterior import RAREST, Posterior, drawn_columns, gaussian_draws, gaussian_variance
 
 POINTS, BODY = 256, 9  # that stand for a distribution, and for the scatter of frequencies around a law of ranks
 GAMMA = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 4.0, 12.0, 50.0, 200.0, 1e3, 1e4)  # shapes
@@ -34,7 +34,7 @@ def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ran
     its posterior under the distribution drawn. Estimates far above the noise are not constrained.
     """
     k, sd = len(estimate), noise.sd
-    centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope, least=LEAST / k)
+    centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope, least=RAREST / k)
     low = estimate <= HIGHEST * sd
     bins = np.rint(np.clip((estimate / sd - LOWEST) / BIN - 0.5, 0, len(centres) - 1)).astype(np.int64)
     steps = math.ceil(math.log(1 / min(HIGHEST * sd, 1.0), GROWTH))

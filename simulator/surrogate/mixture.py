@@ -8,7 +8,7 @@ from simulator._types import FloatArray
 from simulator.methods.empirical_bayes import BIN, HIGHEST, LOWEST, fit_weights, mix, mixture_model
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import (
-    LEAST,
+    RAREST,
     Posterior,
     drawn_columns,
     gaussian_draws,
@@ -25,7 +25,7 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     include the uncertainty of the fit.
     """
     k, sd = len(estimate), noise.sd
-    centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope, least=LEAST / k)
+    centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope, least=RAREST / k)
     low = estimate <= HIGHEST * sd
     bins = np.rint(np.clip((estimate / sd - LOWEST) / BIN - 0.5, 0, len(centres) - 1)).astype(np.int64)
     weights = _bootstrapped_weights(bins[low], max(1.0 - estimate[~low].sum(), 0.0), kernel, atoms / sd, sd, draws, rng)

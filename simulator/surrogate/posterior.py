@@ -10,7 +10,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.protocols.oracle import Noise
 
-LEAST = 0.1  # of equal frequencies: frequencies that noise hides are told from 0 down to it, or tails would be empty
+RAREST = 0.1  # of equal frequencies: frequencies that noise hides are told from 0 down to it, or tails would be empty
 
 
 class Posterior(NamedTuple):

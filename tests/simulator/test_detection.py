@@ -3,7 +3,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, poisson
 
 from simulator import PROTOCOLS, rng_for
 from simulator.detection import FEW, LEVEL, POWER, FewSupports, detectable, power, smallest_detectable, threshold
@@ -93,6 +93,13 @@ def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_g
 def test_the_smallest_detectable_frequency_of_few_supports_has_the_stated_power(protocol, k, epsilon, n):
     oracle = PROTOCOLS[protocol](k, epsilon)
     assert power(oracle, n, smallest_detectable(oracle, n)) == pytest.approx(POWER, abs=1e-9)
+
+
+def test_few_supports_among_more_users_than_32_bits_hold_are_those_of_few_holders_and_a_poisson_count():
+    n, holders, most, mean = 10**12, 4, 5, 3.0
+    own = np.arange(holders + 1)
+    expected = binom.pmf(own, holders, 0.5) @ poisson.cdf(most - own, mean)
+    assert FewSupports(0.5, mean / n).missed(n, holders, most) == pytest.approx(expected, abs=1e-9)
 
 
 def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so():
