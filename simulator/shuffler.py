@@ -80,12 +80,15 @@ def _delta(
 
 
 def _window(draws: int, chance: float, smallest: float) -> tuple[int, int, float]:
-    """Return bounds between which a binomial number is likely, and the probability that it is outside of them."""
+    """Return bounds between which a binomial number is likely, and the probability that it is outside of them.
+
+    Bernstein's inequality: where few draws are expected, or all but few, the number is as skewed as a Poisson number.
+    """
     from scipy.stats import binom  # heavy
 
-    mean, z = draws * chance, math.sqrt(2 * math.log(1 / (OUTSIDE * min(smallest, 0.5))))
-    reach = z * math.sqrt(mean * (1 - chance))
-    low, high = max(0, math.floor(mean - reach)), min(draws, math.ceil(mean + reach + z * z))
+    mean, squared = draws * chance, 2 * math.log(1 / (OUTSIDE * min(smallest, 0.5)))
+    reach = squared / 6 + math.sqrt((squared / 6) ** 2 + squared * mean * (1 - chance))
+    low, high = max(0, math.floor(mean - reach)), min(draws, math.ceil(mean + reach))
     return low, high, float(binom.cdf(low - 1, draws, chance) + binom.sf(high, draws, chance))
 
 

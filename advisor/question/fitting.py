@@ -145,7 +145,11 @@ def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:
     places = {label: place for place, label in enumerate(labels)}
     unknown = [label for label in threat.targets if label not in places]
     if unknown:
-        raise InputError(f"targets must be categories, got {listed(unknown)}: there are {listed(labels, most=9)}")
+        quoted = (
+            "; a label with a comma goes in double quotes within the word" if any("," in one for one in labels) else ""
+        )
+        there = f"there are {listed(labels, most=9)}{quoted}"
+        raise InputError(f"targets must be categories, got {listed(unknown)}: {there}")
     if len(threat.targets) >= len(labels) and labels:
         raise InputError(f"targets must leave a category that is none, got all {len(labels)}")
     return tuple(sorted(places[label] for label in threat.targets))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
@@ -124,7 +125,8 @@ class Settings:
             if spec.read is None:
                 words.append(yes if value else no)
             elif isinstance(value, tuple):
-                words += [yes, ",".join(_word(word, spec) for word in value)]
+                parts = (_word(word, spec) for word in value)
+                words += [yes, ",".join(f'"{part}"' if "," in part and not spec.undivided else part for part in parts)]
             else:
                 words += [yes, _word(value, spec)]
         return tuple(words)
@@ -193,10 +195,13 @@ def _word(value: object, spec: Option) -> str:
 
 
 def _read_several(spec: Option, read: Read, value: object) -> tuple[object, ...]:
-    """Return values, each once; raises the refusal of one that is left out only where no other is there."""
+    """Return values, each once; raises the refusal of one that is left out only where no other is there.
+
+    A comma separates two of them, but in double quotes, as in a CSV file.
+    """
     values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
     divided = not spec.undivided
-    listed = (map(str.strip, item.split(",")) if divided and isinstance(item, str) else [item] for item in values)
+    listed = (_divided(item) if divided and isinstance(item, str) else [item] for item in values)
     items: Iterable[object] = chain.from_iterable(listed)
     result: dict[object, None] = {}
     refusal: LeftOutError | None = None
@@ -208,6 +213,11 @@ def _read_several(spec: Option, read: Read, value: object) -> tuple[object, ...]
     if refusal is not None and not result:
         raise refusal
     return tuple(result)
+
+
+def _divided(text: str) -> list[str]:
+    parts = next(csv.reader([text], skipinitialspace=True), [])
+    return [part.strip() for part in parts] or [""]
 
 
 def options_of(group: type[Settings]) -> Iterator[tuple[Field[Any], Option]]:

@@ -258,6 +258,18 @@ def test_the_least_budget_that_is_predicted_is_not_called_the_least_that_is_enou
 
 
 @pytest.mark.slow
+def test_the_budget_that_is_named_is_not_far_above_that_of_a_plan(run, tmp_path):
+    """With two answers the interval of a simulation is wide: its end is above the accuracy where its mean meets it."""
+    path = put(tmp_path, "survey.csv", "answer,people\nyes,900\nno,100\n")
+    words = ("choose", path, "--n", "5000", "--sensitive", "medium", "--times", "1", "--within")
+    for within in (2, 5):
+        _, out, _ = run("plan", path, "--n", "5000", "--metric", "mae", "--target", within / 100, "--format", "json")
+        planned, named = json.loads(out)["value"], answered(run, *words, str(within))
+        assert (named["choice"], named["error_high"] <= within / 100 + 5e-4) == ("collect", True)
+        assert planned <= 1.01 * named["eps"] <= 1.5 * planned
+
+
+@pytest.mark.slow
 def test_as_many_people_as_a_simulation_asks_for_are_enough(run, tmp_path):
     """The mean error of a plan's number just meets the accuracy; its interval here has to."""
     counts = (3200, 2500, 1400, 1100, 800, 600, 400)

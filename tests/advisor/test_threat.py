@@ -47,6 +47,13 @@ def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies():
     assert "drop_fakes" not in {row.method for row in feared.recommendations}  # a report of GRR supports one value
 
 
+def test_a_label_with_a_comma_is_a_target_in_double_quotes():
+    threat = Threat(threat=0.1, targets='"Cologne, town", Bonn')
+    assert threat.targets == ("Cologne, town", "Bonn")
+    assert threat.typed()[-1] == '"Cologne, town",Bonn'
+    assert Threat(threat=0.1, targets=threat.typed()[-1]) == threat
+
+
 def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path, run):
     raw, repaired = tmp_path / "raw.csv", tmp_path / "repaired.csv"
     raw.write_text("value,estimate\na,0.62\nb,0.25\nc,0.2\nd,-0.05\ne,-0.02\n")

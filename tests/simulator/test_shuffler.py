@@ -240,6 +240,18 @@ def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon, n):
     assert budgets["oue"] > budgets["sw"] or n == 50
 
 
+@pytest.mark.parametrize(("n", "k", "epsilon", "delta"), [(1000, 50, 0.01, 1e-8), (5000, 2000, 0.05, 1e-8)])
+def test_few_reports_outside_of_the_blanket_cost_no_budget(n, k, epsilon, delta):
+    """Their number is as skewed as a Poisson number: cut off where a Gaussian ends, it alone would exceed delta."""
+    local = Shuffler(n, delta).local(epsilon, {"grr": PROTOCOLS["grr"]}, k)["grr"]
+    low, high = epsilon, 16.0
+    while high > 1.001 * low:
+        middle = math.sqrt(low * high)
+        kept = published_hockey_stick(epsilon, blanket_of(PROTOCOLS["grr"](k, middle)), n) <= delta
+        low, high = (middle, high) if kept else (low, middle)
+    assert 0.99 * low < local <= high  # we tell the attacker more
+
+
 @pytest.mark.slow
 def test_a_budget_that_no_report_keeps_is_refused():
     with pytest.raises(ValueError, match="lose more than 1e-09"):

@@ -43,9 +43,9 @@ EXAMPLES = (0.5, 1.0, 2.0, 4.0)
 SIMULATED = 256  # possible answers of a file up to which simulations take seconds
 SHOWN = 0.999  # so that an error that is shown as half of that without data is no more than half of it
 OPEN = 0.01  # placeholder for an accuracy that is not yet known
-STEPS = 8  # simulations at most: the limit, a plan, two budgets, a plan at the limit, and numbers of people
-TRIES = 3  # simulations of a number of people that is to be enough
-STEP = 1.03  # by which a budget is raised that a plan calls enough and whose own simulation is just above the accuracy
+STEPS = 8  # simulations at most: the limit, a plan, budgets; or the limit, two plans, and numbers of people
+TRIES = 3  # simulations of a number of people, or of a raised budget, that is to be enough
+STEP = 1.03  # by which a budget is raised, at least, that a plan calls enough and whose own simulation does not
 METRIC = "mae"  # error of the share of an answer, averaged over the answers
 LEAST = 0.1  # smaller budgets are not advised: more privacy would cost the same effort
 NINE_IN_TEN = 1.2816 / 1.96  # part of the upper half of a 95 % interval, on a log scale, that bounds nine cases of ten
@@ -453,11 +453,18 @@ class _Simulation:
         return part(self.progress, next(self.steps), STEPS, name)
 
     def least_budget(self) -> float:
-        """Return the least budget that is enough, if the limit is enough."""
+        """Return the least budget that is enough, if the limit is enough.
+
+        A plan's budget, raised by what its whole interval is above the accuracy, each time twice as far on a log scale.
+        """
         case, needed = self.case, self.plan(n=self.case.people).value
-        first = case.limit if needed is None else max(min(LEAST, case.limit), two_digits(needed, up=True))
-        below = [budget for budget in (first, two_digits(STEP * first, up=True)) if budget < case.limit]
-        return next((budget for budget in below if self.reason(budget) == Reason.REACHED), case.limit)
+        budget = case.limit if needed is None else max(min(LEAST, case.limit), two_digits(needed, up=True))
+        for place in range(1 + TRIES):
+            if budget >= case.limit or self.reason(budget) == Reason.REACHED:
+                return min(budget, case.limit)
+            missing = max(1.0, sure(self.at(budget).best) / case.within)
+            budget = two_digits(budget * (STEP * missing) ** 2**place, up=True)
+        return case.limit
 
 
 def _simulated(case: Case, frequencies: Frequencies, progress: Progress) -> Choice:

@@ -111,7 +111,7 @@ def _worst(plan: JointPlan) -> str:
     worst, error = max(off, key=lambda pair: pair[1])
     n = plan.question.n
     return (
-        f"Expected for {worst.name}, the least exact column: off by {users(error * n)} of {n:,} users a category "
+        f"Expected for {worst.name}, whose categories are off the most: by {users(error * n)} of {n:,} users each "
         f"({points(error)})."
     )
 
