@@ -2,9 +2,9 @@
 
 For each grid (the whole, and blocks of it around the most users): collections with the planar geometric mechanism at
 ε = ln 8 within ``--radius``, and with randomised response at ln 8; the iterative Bayesian update, and 300 plain ones;
-the earth mover's distance of each estimate (exact, by POT), and the share of the ten most frequent places that the ten
-largest estimates hit. As the experiment of C. Palamidessi's lectures on local differential privacy and utility, with
-figures instead of pictures.
+the earth mover's distance of each estimate (exact, by POT of the extra ``transport``), and the share of the ten most
+frequent places that the ten largest estimates hit. As the experiment of C. Palamidessi's lectures on local differential
+privacy and utility, with figures instead of pictures.
 """
 
 from __future__ import annotations
