@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -191,7 +191,6 @@ def remembered(memos: dict[int, Reports], states: IntArray, draw: Callable[[int]
     return result
 
 
-@dataclass(frozen=True)
 class TwoSteps(TwoBudgets, ABC):
     """A frequency oracle at epsilon_forever, randomised anew in each round down to the same oracle at epsilon.
 
@@ -219,8 +218,8 @@ class TwoSteps(TwoBudgets, ABC):
 
     @cached_property
     def permanent(self) -> FrequencyOracle:
-        """The first step."""
-        return self.kind(self.k, self.epsilon_forever)
+        """The first step: the same oracle at the budget of all rounds."""
+        return replace(self.once, epsilon=self.epsilon_forever)
 
     @property
     def first(self) -> Probabilities:
@@ -294,14 +293,6 @@ def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> 
     return math.log((p1 + (1 - p1) * rare) / (q1 + (1 - q1) * rare))
 
 
-def two_bits_loss(first: Probabilities, second: Probabilities, rounds: int) -> float:
-    """Return the loss of two bits that are flipped twice: that of v1 is 1 in each round, and that of v2 is 0."""
-    (p1, q1), (p2, q2) = first, second
-    ones, zeros = (q2 / p2) ** rounds, ((1 - p2) / (1 - q2)) ** rounds
-    own = math.log((p1 + (1 - p1) * ones) / (q1 + (1 - q1) * ones))
-    return own + math.log((1 - q1 + q1 * zeros) / (1 - p1 + p1 * zeros))
-
-
 class LongitudinalGRR(TwoSteps):
     """Randomised response twice, with the exact second step.
 
@@ -328,7 +319,11 @@ class LongitudinalBits(TwoSteps):
         return (rng.random(memos.shape) < chances).view(np.uint8)
 
     def loss(self, rounds: int) -> float:
-        return two_bits_loss(self.first, self.second, rounds)
+        """Return the loss of two bits: that of v1 is 1 in each round, and that of v2 is 0."""
+        (p1, q1), (p2, q2) = self.first, self.second
+        ones, zeros = (q2 / p2) ** rounds, ((1 - p2) / (1 - q2)) ** rounds
+        own = math.log((p1 + (1 - p1) * ones) / (q1 + (1 - q1) * ones))
+        return own + math.log((1 - q1 + q1 * zeros) / (1 - p1 + p1 * zeros))
 
 
 class LongitudinalRAPPOR(LongitudinalBits):
@@ -349,7 +344,6 @@ class LongitudinalOUE(LongitudinalBits):
     kind = OUE
 
 
-@dataclass(frozen=True)
 class LOLOHA(TwoSteps):
     """Local hashing with a hash function for ever, and randomised response twice on its symbol.
 
@@ -357,10 +351,9 @@ class LOLOHA(TwoSteps):
     is next to ``e^epsilon + 1``, above or below. Devices keep a memo per symbol.
     """
 
-    key: ClassVar[str] = "olh"
-    title: ClassVar[str] = "LOLOHA with the best g, exact second step"
-    reference: ClassVar[str] = "Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023; g and second step ours"
-    kind: ClassVar[type[FrequencyOracle]] = OLH
+    key = "olh"
+    title = "LOLOHA with the best g, exact second step"
+    reference = "Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023; g and second step ours"
 
     @property
     def g(self) -> int:
@@ -372,10 +365,6 @@ class LOLOHA(TwoSteps):
         odds = math.exp(self.epsilon)
         low = math.floor(odds)
         return OLH(self.k, self.epsilon, hash_range=low + (1 if odds * odds <= low * (low + 1) else 2))
-
-    @cached_property
-    def permanent(self) -> FrequencyOracle:
-        return OLH(self.k, self.epsilon_forever, hash_range=self.g)
 
     @property
     def most_memos(self) -> int:
@@ -426,15 +415,10 @@ class BiLOLOHA(LOLOHA):
     key = "blh"
     title = "BiLOLOHA (g = 2)"
     reference = "Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023"
-    kind = BLH
 
     @cached_property
     def once(self) -> LocalHashing:
         return BLH(self.k, self.epsilon)
-
-    @cached_property
-    def permanent(self) -> FrequencyOracle:
-        return BLH(self.k, self.epsilon_forever)
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,17 @@ Needs the packages (extra ``peers``); what is not installed is left out. An old 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Annotated, Any
 
 import peers
 import typer
-from common import Seed, footer, head, line, run, study
+from common import footer, head, line, run
 
 from simulator.audit import Audit, audit_client
 
-app = study()
+EPSILONS, K = (0.25, 0.5, 1.0, 2.0, 4.0), 25
 
 
 def first_entry(report: Any, _k: int, _epsilon: float) -> list[int]:
@@ -46,48 +46,40 @@ def hadamard_support(peer: peers.Peer) -> Callable[[int, int, float], list[int]]
     return support
 
 
-def audits(
-    peer: peers.Peer, epsilons: Sequence[float], k: int, *, trials: int, attack: str, seed: int
-) -> Iterator[tuple[str, list[Audit]]]:
+def audits(peer: peers.Peer, trials: int, attack: str) -> Iterator[tuple[str, list[Audit]]]:
     """Yield what is audited, in words, and one audit for each budget."""
-    readings: list[tuple[str, dict[str, Any]]] = [("", {"reports": peer.protocol, "hash": "xxh32"})]
+    usual: dict[str, Any] = {"reports": peer.protocol, "hash": "xxh32"}
+    readings = {"": usual}
     if peer.protocol == "hr":  # its blocks, and their order, are not ours
-        readings = [("", {"support": hadamard_support(peer)})]
+        readings = {"": {"support": hadamard_support(peer)}}
     if peer.protocol == "ss":
-        readings = [(", as a set", readings[0][1]), (", first entry", {"support": first_entry})]
-    for how, reading in readings:
+        readings = {", as a set": usual, ", first entry": {"support": first_entry}}
+    if peer.protocol == "she":  # histogram encoding has no supports, and so no pair of bits to attack
+        attack = "guess"
+    for how, reading in readings.items():
         found = []
-        for epsilon in epsilons:
-            peers.seed(seed)
+        for epsilon in EPSILONS:
+            peers.seed(0)
             # It imports: from here on numba has a generator, which `audit_client` does not know.
-            peer.client(0, k, epsilon)
-            peers.seed(seed)
-            # Histogram encoding has no supports, and so no pair of bits to attack.
-            kind = "guess" if peer.protocol == "she" else attack
+            peer.client(0, K, epsilon)
+            peers.seed(0)
             # The two values of the source: what is looked for here is in all of them.
-            asked = {**reading, "trials": trials, "attack": kind, "values": (0, 1), "seed": seed}
-            found.append(audit_client(peer.client, k, epsilon, **asked))
+            found.append(audit_client(peer.client, K, epsilon, **reading, trials=trials, attack=attack, values=(0, 1)))
         yield f"{peer.package} {peer.version} `{peer.name}`{how}", found
 
 
-def row(name: str, protocol: str, found: Sequence[Audit]) -> str:
-    """Return a row of the table; a loss above the promise is in bold."""
-    cells = (f"**{one.epsilon_lower_bound:.3f}**" if one.leaks else f"{one.epsilon_lower_bound:.3f}" for one in found)
-    return line(name, protocol, *cells)
+def bound(audit: Audit) -> str:
+    """Return the lower bound of the loss, in bold if it is above the promise."""
+    return f"**{audit.epsilon_lower_bound:.3f}**" if audit.leaks else f"{audit.epsilon_lower_bound:.3f}"
 
 
-@app.command()
 def main(
-    eps: Annotated[str, typer.Option(help="budgets")] = "0.25,0.5,1,2,4",
-    k: Annotated[int, typer.Option(min=3, help="number of categories")] = 25,
     trials: Annotated[int, typer.Option(min=100, help="reports of each of the two values")] = 100_000,
     attack: Annotated[str, typer.Option(help="guess (LDP-Auditor's), pair or both")] = "both",
     package: Annotated[str, typer.Option(help="only this package")] = "",
     protocol: Annotated[str, typer.Option(help="only these protocols")] = "",
-    seed: Seed = 0,
 ) -> None:
     """Audit the clients of the packages that are installed."""
-    epsilons = [float(one) for one in eps.split(",")]
     chosen = [
         peer
         for peer in peers.installed()
@@ -95,14 +87,13 @@ def main(
     ]
     if not chosen:
         sys.exit("audit_peers.py: none of the packages is installed: pip install 'ldp-advise[peers]'")
-    about = f"{trials:,} reports of each value, k = {k}, seed {seed}, attack {attack}"
-    typer.echo(f"{about}; lower bounds of the loss (99 %).\n")
-    typer.echo(head("client", "here", *(f"ε = {epsilon:g}:" for epsilon in epsilons)))
+    typer.echo(f"{trials:,} reports of each value, k = {K}, attack {attack}; lower bounds of the loss (99 %).\n")
+    typer.echo(head("client", "here", *(f"ε = {epsilon:g}:" for epsilon in EPSILONS)))
     for peer in chosen:
-        for name, found in audits(peer, epsilons, k, trials=trials, attack=attack, seed=seed):
-            typer.echo(row(name, peer.protocol, found))
-    typer.echo("\n" + footer(seed))
+        for name, found in audits(peer, trials, attack):
+            typer.echo(line(name, peer.protocol, *map(bound, found)))
+    typer.echo("\n" + footer())
 
 
 if __name__ == "__main__":
-    run(app)
+    run(main)

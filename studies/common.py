@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -25,21 +25,18 @@ from simulator.ranking import Pair
 PUBLISHED = ("none", "base_pos", "base_cut", "norm", "norm_mul", "norm_sub", "norm_cut", "mle_apx", "power", "power_ns")
 
 Files = Annotated[list[str] | None, typer.Argument(help="histograms to judge on, beside the named shapes")]
+Repetitions = Annotated[int, typer.Option("--reps", min=2, help="collections per setting")]
 Every = Annotated[int, typer.Option(min=1, help="only every N-th setting")]
-Seed = Annotated[int, typer.Option(min=0, help="same seed, same numbers")]
 Jobs = Annotated[int, typer.Option(min=1, help="processes; change no number")]
 
 
-def study() -> typer.Typer:
-    """Return an application for the command of a study."""
-    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-
-
-def run(app: typer.Typer) -> None:
-    """Run a study as a script: what is wrong with its options or files is one line."""
+def run(study: Callable[..., None]) -> None:
+    """Run a study as a script: what is wrong with its options or files, or not installed, is one line."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command()(study)
     try:
         app(prog_name=f"python studies/{Path(sys.argv[0]).name}")
-    except InputError as error:
+    except (InputError, ModuleNotFoundError) as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
 
@@ -105,7 +102,7 @@ def head(*columns: str) -> str:
     return f"{titles}\n|{rule}"
 
 
-def footer(seed: object) -> str:
+def footer(seed: object = 0) -> str:
     """Return version, seed, day, and CPU seconds of this process and of those it waited for.
 
     seed: the seed, or several and what they are for.

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated
 
 import common
 import pandas as pd
 import typer
-from common import PUBLISHED, Files, footer, geometric_mean, head, line, run, study
+from common import PUBLISHED, Files, Repetitions, footer, geometric_mean, head, line, run
 from families import NAMED, SHAPE_DOMAINS, populations
 
 from simulator import POSTPROCESSORS
@@ -24,8 +23,6 @@ from simulator.populations import apportion
 CHALLENGERS = ("eb_ns", "wavelet_eb")
 METRIC_NAMES = ("l1", "l2", "kl", "emd")
 EPSILONS, USERS, ORACLES = (0.5, 1.0, 2.0), (10**4, 10**5, 10**6), ("oue", "grr")
-
-app = study()
 
 
 def ratios(truth: FloatArray, ordered: bool, repetitions: int) -> Iterator[tuple[str, str, float]]:
@@ -40,24 +37,20 @@ def ratios(truth: FloatArray, ordered: bool, repetitions: int) -> Iterator[tuple
             yield from ((method, name, errors[protocol, method] / best) for method in challengers if best > 0)
 
 
-@app.command()
-def compare(
-    files: Files = None, repetitions: Annotated[int, typer.Option("--reps", min=2, help="collections per setting")] = 20
-) -> None:
+def compare(files: Files = None, repetitions: Repetitions = 20) -> None:
     """Print a Markdown table of error ratios: geometric mean, 95th percentile and worst over all settings."""
     among = populations(files or [], SHAPE_DOMAINS)
     made = [(one.family, *row) for one in among for row in ratios(one.frequencies, one.ordered, repetitions)]
     found = pd.DataFrame(made, columns=["family", "method", "metric", "ratio"])
     typer.echo(head("on", "method", "metric", "settings:", "geometric mean:", "95th percentile:", "worst:"))
-    shapes = found.family == NAMED
-    for where, part in {"files": found[~shapes], "shapes": found[shapes], "both": found}.items():
+    for where, part in {"files": found[found.family != NAMED], "both": found}.items():
         for method, metric in product(CHALLENGERS, METRIC_NAMES):
             own = part.ratio[(part.method == method) & (part.metric == metric)]
             if len(own):
                 figures = f"{geometric_mean(own):.3f}", f"{own.quantile(0.95):.2f}", f"{own.max():.2f}"
                 typer.echo(line(where, method, metric, len(own), *figures))
-    typer.echo("\n" + footer(0))
+    typer.echo("\n" + footer())
 
 
 if __name__ == "__main__":
-    run(app)
+    run(compare)

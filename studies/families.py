@@ -40,8 +40,7 @@ def family(name: str, k: int, member: int = 0) -> FloatArray:
     """Return frequencies ``(k,)`` of a member of one of `FAMILIES`, each drawn on its own; they sum to 1."""
     own = (member,) if member else ()
     weights = FAMILIES[name][1]((np.arange(k) + 0.5) / k, rng_for(0, "family", name, k, *own))
-    result: FloatArray = weights / weights.sum()
-    return result
+    return weights / weights.sum()
 
 
 def truths(files: Iterable[str], members: int = 1) -> Iterator[Truth]:
@@ -66,7 +65,7 @@ def truths(files: Iterable[str], members: int = 1) -> Iterator[Truth]:
         yield Truth(own, FAMILIES[name][0], family(name, k, member), name)
 
 
-def populations(files: Iterable[str], domains: Iterable[int]) -> Iterator[Truth]:
+def populations(files: Iterable[str], domains: Iterable[int] = ()) -> Iterator[Truth]:
     """Yield the histograms at their own size, a family for each folder, and the named shapes in these sizes."""
     for path in files:
         domain, place = stored(path), Path(path)
@@ -90,8 +89,7 @@ def _box(x: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def _plateaus(x: FloatArray, rng: np.random.Generator) -> FloatArray:
     heights = rng.lognormal(0, 1.2, 7)
-    result: FloatArray = heights[np.searchsorted(np.sort(rng.random(6)), x)]
-    return result
+    return heights[np.searchsorted(np.sort(rng.random(6)), x)]
 
 
 def _spikes_on_a_bell(x: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -102,8 +100,7 @@ def _spikes_on_a_bell(x: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def _clusters(x: FloatArray, rng: np.random.Generator) -> FloatArray:
     bells = np.exp(-(((x - rng.random((4, 1))) / 0.015) ** 2) / 2)
-    result: FloatArray = 0.02 + (rng.uniform(0.3, 2, (4, 1)) * bells).sum(axis=0)
-    return result
+    return 0.02 + (rng.uniform(0.3, 2, (4, 1)) * bells).sum(axis=0)
 
 
 def _cascade(x: FloatArray, rng: np.random.Generator) -> FloatArray:

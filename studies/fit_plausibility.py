@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
-from common import Jobs, footer, run, study
+from common import Jobs, footer, run
 from families import FAMILIES, HALVES, Truth, half_of, truths
 from judge_estimates import PROTOCOLS
 
@@ -29,8 +29,6 @@ DRAWS = 8  # of each model
 SPREAD = 1  # which trait tells how far a population is from even
 HELD = 0.99
 STRENGTH = 0.02  # of the regression: the inverse of scikit-learn's penalty, where all columns have a spread of 1
-
-app = study()
 
 
 class Example(NamedTuple):
@@ -82,7 +80,6 @@ def _printed(values: object) -> str:
     return f"({', '.join(_printed(value) for value in values)}{',' if len(values) == 1 else ''})"
 
 
-@app.command()
 def main(
     files: Annotated[list[str], typer.Argument(help="histograms; those of the tuning half are fitted to")],
     estimates: Annotated[int, typer.Option(min=100, help="collections, each from one truth")] = 4_000,
@@ -96,8 +93,8 @@ def main(
     examples = Parallel(n_jobs=jobs)(delayed(example)(known, place) for place in range(estimates))
     parts = ", ".join(f"{name}={_printed(values)}" for name, values in fit(examples)._asdict().items())
     typer.echo(f"RATIO = Ratio({parts})")
-    typer.echo("\n" + footer(0), err=True)
+    typer.echo("\n" + footer(), err=True)
 
 
 if __name__ == "__main__":
-    run(app)
+    run(main)

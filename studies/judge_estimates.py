@@ -21,7 +21,7 @@ import common
 import numpy as np
 import pandas as pd
 import typer
-from common import Every, Jobs, footer, head, line, run, study
+from common import Every, Jobs, footer, head, line, run
 from families import FAMILIES, HALVES, Truth, half_of, truths
 
 from advisor.answers.rank.assemble import Contest, contests
@@ -51,8 +51,6 @@ TAIL_SETTINGS = {
 TENTHS = 10
 GOOD = 1.02  # times the lowest error, up to which a result is as good as the best
 REPETITIONS = 400  # collections that tell which method is best in hindsight
-
-app = study()
 
 
 Which = StrEnum("Which", ["FEW", "TAILS", "CLIPPED", "SHAPES"])  # sets of truths
@@ -258,7 +256,6 @@ OVER = ("named / given", "named / norm_sub", "extra % (95th)", "extra here %")
 HEAD = ("estimates", "stated / actual", "range holds", "ratios hold", *OVER)
 
 
-@app.command()
 def judge(
     files: Annotated[list[str] | None, typer.Argument(help="histograms, for --set shapes")] = None,
     which: Annotated[Which, typer.Option("--set", help="which truths")] = Which.SHAPES,
@@ -295,4 +292,4 @@ def judge(
 
 
 if __name__ == "__main__":
-    run(app)
+    run(judge)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from common import experiment, footer, head, line, mean_errors, run, study
+from common import Repetitions, experiment, footer, head, line, mean_errors, run
 
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
@@ -23,8 +23,6 @@ from simulator.populations import apportion
 SIZES, MEASURED, PROTOCOL = (60, 120, 400), ("l1", "l2", "kl"), "oue"
 SETTINGS = ((20_000, 1.0), (200_000, 1.0), (200_000, 2.0), (1_000_000, 2.0))  # users, budget
 TWO, GAMMA = "two levels", "three to six gamma levels"
-
-app = study()
 
 
 def populations() -> Iterator[tuple[str, FloatArray, int, float]]:
@@ -41,9 +39,8 @@ def populations() -> Iterator[tuple[str, FloatArray, int, float]]:
             yield from ((GAMMA, weights, *setting) for setting in SETTINGS if setting != SETTINGS[2])
 
 
-@app.command()
 def main(
-    repetitions: Annotated[int, typer.Option("--reps", min=2, help="collections of each setting")] = 40,
+    repetitions: Repetitions = 40,
     spread: Annotated[float, typer.Option("--spread", help="deviation of the logarithm within a level")] = 0.0,
 ) -> None:
     """Print intervals that hold and regret, for each kind and metric."""
@@ -63,8 +60,8 @@ def main(
     for (kind, metric), rows in found.items():
         held, regret = (100 * float(np.mean(column)) for column in zip(*rows, strict=True))
         typer.echo(line(kind, metric, len(rows), f"{held:.0f} %", f"{regret:.1f} %"))
-    typer.echo(f"\n{footer(0)}")
+    typer.echo(f"\n{footer()}")
 
 
 if __name__ == "__main__":
-    run(app)
+    run(main)

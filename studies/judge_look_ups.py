@@ -14,22 +14,11 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated
 
+import judging
 import numpy as np
 import typer
-from common import Jobs, Seed, footer, head, line, run, study
-from judging import (
-    BLIND,
-    MODEL,
-    SINGLE,
-    Histogram,
-    JudgedSetting,
-    Judging,
-    evaluate,
-    figures,
-    holdout,
-    settings,
-    stored,
-)
+from common import Jobs, Repetitions, footer, head, line, run
+from judging import BLIND, MODEL, SINGLE, Histogram, JudgedSetting, Judging
 
 from knowledge.making.workers import Workers
 from simulator import rng_for
@@ -38,8 +27,6 @@ from simulator.populations import apportion
 
 DOMAINS, USERS = (20, 96, 300), 1_000_000
 METRICS = ("emd", "range", "l1", "l2")
-
-app = study()
 
 
 def _incomes(x: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -109,61 +96,53 @@ CURVES: dict[str, Callable[[FloatArray, np.random.Generator], FloatArray]] = {
 }
 
 
-def histogram(name: str, k: int, seed: int = 0) -> Histogram:
+def histogram(name: str, k: int) -> Histogram:
     """Return one of `CURVES` as counts ``(k,)``."""
-    weights = CURVES[name]((np.arange(k) + 0.5) / k, rng_for(seed, "judge look-ups", name, k))
+    weights = CURVES[name]((np.arange(k) + 0.5) / k, rng_for(0, "judge look-ups", name, k))
     return Histogram(f"{name} {k}", apportion(weights, USERS), ordered=True)
 
 
-def sets(files: Sequence[str], seed: int) -> dict[str, list[Histogram]]:
+def sets(files: Sequence[str]) -> dict[str, list[Histogram]]:
     """Return what is judged, by name: the curves, the ordered shapes of `holdout`, and folders of files."""
     result = {
-        "curves": [histogram(name, k, seed) for name, k in product(CURVES, DOMAINS)],
-        "shapes": [one for one in holdout() if one.ordered],
+        "curves": [histogram(name, k) for name, k in product(CURVES, DOMAINS)],
+        "shapes": [one for one in judging.holdout() if one.ordered],
     }
     for path in files:
-        result.setdefault(f"{Path(path).resolve().parent.name}/", []).append(stored(path, ordered=True))
+        result.setdefault(f"{Path(path).resolve().parent.name}/", []).append(judging.stored(path, ordered=True))
     return result
 
 
 def judged(
-    histograms: Mapping[str, Sequence[Histogram]], judging: Judging, jobs: int
+    histograms: Mapping[str, Sequence[Histogram]], options: Judging, jobs: int
 ) -> dict[str, tuple[JudgedSetting, ...]]:
     """Return the settings of each set; processes take a histogram each."""
     every = [one for group in histograms.values() for one in group]
-    results = Workers(jobs).results(settings, (((one,), judging) for one in every), ordered=True)
+    results = Workers(jobs).results(judging.settings, (((one,), options) for one in every), ordered=True)
     return {name: tuple(setting for _ in group for setting in next(results)) for name, group in histograms.items()}
 
 
 def scores(done: Sequence[JudgedSetting]) -> FloatArray:
     """Return regret, closed gap, and the regrets of the single best choice and without data, ``(metrics, 4)``."""
-    rows = [evaluate(done, metric) for metric in METRICS]
+    rows = [judging.evaluate(done, metric) for metric in METRICS]
     return np.array([(row[MODEL].regret, row[MODEL].closed_gap, row[SINGLE].regret, row[BLIND].regret) for row in rows])
 
 
 def jackknife(done: Sequence[JudgedSetting]) -> FloatArray:
     """Return the standard errors of `scores`: settings of one curve or column are not independent."""
-    names = {setting.histogram: _without_number(setting.histogram) for setting in done}
+    names = {setting.histogram: re.sub(r"[ _]\d+$", "", setting.histogram) for setting in done}
     groups = tuple(dict.fromkeys(names.values()))
     left = np.array([scores([setting for setting in done if names[setting.histogram] != name]) for name in groups])
-    result: FloatArray = np.sqrt((len(groups) - 1) * left.var(axis=0))
-    return result
+    return np.sqrt((len(groups) - 1) * left.var(axis=0))
 
 
-def _without_number(name: str) -> str:
-    return re.sub(r"[ _]\d+$", "", name)
-
-
-@app.command()
 def main(
     files: Annotated[list[str] | None, typer.Argument(help="histograms in order, judged too")] = None,
-    repetitions: Annotated[int, typer.Option("--reps", min=2, help="simulated collections for each setting")] = 40,
-    seed: Seed = 0,
+    repetitions: Repetitions = 40,
     jobs: Jobs = 1,
 ) -> None:
     """Print regret and closed gap of the named pair."""
-    judging = Judging(metrics=METRICS, repetitions=repetitions, seed=seed)
-    done = judged(sets(files or (), seed), judging, jobs)
+    done = judged(sets(files or ()), Judging(metrics=METRICS, repetitions=repetitions), jobs)
     blind = "without data:", "its figure off by:", "its interval holds:"
     typer.echo(head("metric", "set", "settings:", "regret:", "closed gap:", "regret of the single best:", *blind))
     done["all"] = tuple(setting for group in done.values() for setting in group)
@@ -171,12 +150,12 @@ def main(
     for place, metric in enumerate(METRICS):
         for name, of_set in found.items():
             (regret, gap, single, guess), (about, of_gap, *_) = (each[place] for each in of_set)
-            off, held = figures(done[name], metric, blind=True)
+            off, held = judging.figures(done[name], metric, blind=True)
             shown = f"{regret:.1%} ± {about:.1%}", f"{gap:.2f} ± {of_gap:.2f}", f"{single:.1%}"
             shown = *shown, f"{guess:.1%}", f"{off:.0%}", f"{held:.0%}"
             typer.echo(line(metric, name, f"{len(done[name]):,}", *shown))
-    typer.echo(f"\n{footer(seed)}")
+    typer.echo(f"\n{footer()}")
 
 
 if __name__ == "__main__":
-    run(app)
+    run(main)

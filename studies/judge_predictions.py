@@ -9,23 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
+import judging
 import typer
-from common import Jobs, footer, head, line, run, study
-from judging import (
-    BLIND,
-    DEFAULT,
-    MEASURED,
-    MODEL,
-    SINGLE,
-    TREE,
-    JudgedSetting,
-    Judging,
-    evaluate,
-    figures,
-    holdout,
-    settings,
-    stored,
-)
+from common import Jobs, Repetitions, footer, head, line, run
+from judging import BLIND, DEFAULT, MEASURED, MODEL, SINGLE, TREE, JudgedSetting, Judging
 
 COLUMNS = (
     "metric",
@@ -39,45 +26,44 @@ COLUMNS = (
     f"{DEFAULT}:",
 )
 
-app = study()
-
 
 def percent(share: float, digits: int = 0) -> str:
     """Return a share in percent."""
     return f"{100 * share:.{digits}f} %"
 
 
-def table(judged: Sequence[JudgedSetting]) -> list[str]:
+def table(settings: Sequence[JudgedSetting]) -> list[str]:
     """Return a row for each metric."""
     lines = head(*COLUMNS).splitlines()
     for metric in MEASURED:
-        asked = [setting for setting in judged if metric in setting.errors]
+        asked = [setting for setting in settings if metric in setting.errors]
         if asked:
-            scores = evaluate(asked, metric)
+            scores = judging.evaluate(asked, metric)
             own, others = scores[MODEL], (percent(scores[rule].regret, 1) for rule in (TREE, SINGLE, DEFAULT))
-            seen, blind = (", ".join(map(percent, figures(asked, metric, blind=blind))) for blind in (False, True))
+            seen, blind = (
+                ", ".join(map(percent, judging.figures(asked, metric, blind=blind))) for blind in (False, True)
+            )
             regret = f"{percent(own.regret, 1)} ({percent(own.regret_95)}, {percent(own.regret_worst)})"
             without = percent(scores[BLIND].regret, 1)
             lines.append(line(metric, regret, f"{own.closed_gap:.2f}", seen, without, blind, *others))
     return lines
 
 
-@app.command()
 def main(
     files: Annotated[list[str] | None, typer.Argument(help="histograms that are judged too")] = None,
-    repetitions: Annotated[int, typer.Option("--reps", min=10, help="simulated collections for each setting")] = 100,
+    repetitions: Repetitions = 40,
     jobs: Jobs = 1,
 ) -> None:
     """Print a table of the shapes with and without an order, and those of the files."""
-    for name, histograms in (("shapes", holdout()), ("files", tuple(map(stored, files or ())))):
-        judged = settings(histograms, Judging(repetitions=repetitions, jobs=jobs))
+    for name, histograms in (("shapes", judging.holdout()), ("files", tuple(map(judging.stored, files or ())))):
+        judged = judging.settings(histograms, Judging(repetitions=repetitions, jobs=jobs))
         for ordered in (True, False):
             part = [setting for setting in judged if setting.ordered == ordered]
             if part:
                 what = f"{name}, {'ordered' if ordered else 'unordered'}: {len(part)} settings"
                 typer.echo("\n".join([what, "", *table(part), ""]))
-    typer.echo(footer(0))
+    typer.echo(footer())
 
 
 if __name__ == "__main__":
-    run(app)
+    run(main)

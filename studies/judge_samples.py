@@ -7,14 +7,13 @@ the whole histogram is known. The same with populations that know no order. Noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import typer
-from common import Every, Files, footer, geometric_mean, head, line, run, study
+from common import Files, footer, geometric_mean, head, line, run
 from families import Truth, truths
 
 from advisor.answers.rank.simulate import simulated_answer
@@ -28,18 +27,16 @@ from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior
 
-METRIC_NAMES, SAMPLES = ("l1", "emd"), (300, 3000)
-EPSILON, N = 1.0, 100_000
+METRIC_NAMES = ("l1", "emd")
+EPSILON, SAMPLE, N = 1.0, 300, 100_000
 SMALLEST, LARGEST = 64, 256
 POSTERIORS = {"around a curve": True, "without order": False}
-
-app = study()
 
 
 class Chosen(NamedTuple):
     """What was chosen from little."""
 
-    row: tuple[str, str]  # of the table
+    row: tuple[str, ...]  # of the table
     metric: str
     ratio: float  # of its error to that of the best choice
     predicted: float  # the error that is predicted, over the true one
@@ -52,21 +49,19 @@ def request_of(counts: IntArray) -> Request:
     return ranking_requests(Question(sample=sample, terms=terms, domain=Categories(ordered=True)))[0]
 
 
-def choices(truth: Truth, samples: Sequence[int]) -> Iterator[Chosen]:
-    """Yield the pairs that are chosen from one sample of each size."""
+def choices(truth: Truth) -> Iterator[Chosen]:
+    """Yield the pairs that are chosen from one sample."""
     rankings = simulated_answer(request_of(apportion(truth.frequencies, N))).rankings
     errors = {one.metric: {row.pair: row.error for row in one.recommendations} for one in rankings}
-    for users in samples:
-        counts = multinomial(users, truth.frequencies, rng_for(2, "judge", truth.name, users))
-        request = request_of(counts)
-        for posterior, ordered in POSTERIORS.items():
-            drawn = sample_posterior(counts, request.max_repetitions, rng_for(2, "drawn", users), ordered=ordered)
-            answer = simulated_answer(replace(request, populations=np.stack([apportion(row, N) for row in drawn])))
-            for ranking in answer.rankings:
-                known, best = errors[ranking.metric], ranking.best
-                true = known[best.pair]
-                row = (posterior, f"{users:,}")
-                yield Chosen(row, ranking.metric, true / min(known.values()), best.error / true)
+    counts = multinomial(SAMPLE, truth.frequencies, rng_for(2, "judge", truth.name, SAMPLE))
+    request = request_of(counts)
+    for posterior, ordered in POSTERIORS.items():
+        drawn = sample_posterior(counts, request.max_repetitions, rng_for(2, "drawn", SAMPLE), ordered=ordered)
+        answer = simulated_answer(replace(request, populations=np.stack([apportion(row, N) for row in drawn])))
+        for ranking in answer.rankings:
+            known, best = errors[ranking.metric], ranking.best
+            true = known[best.pair]
+            yield Chosen((posterior,), ranking.metric, true / min(known.values()), best.error / true)
 
 
 def middling(files: Sequence[str] | None) -> list[Truth]:
@@ -74,10 +69,10 @@ def middling(files: Sequence[str] | None) -> list[Truth]:
     return [one for one in truths(files or []) if one.ordered and SMALLEST <= len(one.frequencies) <= LARGEST]
 
 
-def print_choices(columns: Sequence[str], rows: Iterable[tuple[str, str]], made: Sequence[Chosen]) -> None:
+def print_choices(columns: Sequence[str], made: Sequence[Chosen]) -> None:
     """Print geometric mean and worst of the ratios, and the geometric mean of predicted over true errors."""
     typer.echo(head(*columns, *(title for name in METRIC_NAMES for title in (f"{name}:", "predicted:"))))
-    for row in rows:
+    for row in dict.fromkeys(one.row for one in made):
         cells = []
         for name in METRIC_NAMES:
             own = [one for one in made if (one.row, one.metric) == (row, name)]
@@ -87,16 +82,14 @@ def print_choices(columns: Sequence[str], rows: Iterable[tuple[str, str]], made:
         typer.echo(line(*row, *cells))
 
 
-@app.command()
-def judge(files: Files = None, every: Every = 1) -> None:
+def judge(files: Files = None) -> None:
     """Print a Markdown table of geometric means: what the choice costs, and how far off its predicted error is."""
-    among = middling(files)[::every]
-    made = [chosen for truth in among for chosen in choices(truth, SAMPLES)]
+    among = middling(files)
+    made = [chosen for truth in among for chosen in choices(truth)]
     typer.echo(f"{len(among)} histograms; error over that of the best pair (worst), predicted over true error\n")
-    rows = product(POSTERIORS, (f"{users:,}" for users in SAMPLES))
-    print_choices(("posterior", "users:"), rows, made)
+    print_choices(("posterior",), made)
     typer.echo("\n" + footer("0 (simulations) and 2 (samples)"))
 
 
 if __name__ == "__main__":
-    run(app)
+    run(judge)

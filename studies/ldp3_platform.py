@@ -46,15 +46,13 @@ def norm_cut(estimate: FloatArray) -> FloatArray:
     past = sums > 1
     last = np.where(past.any(axis=-1), past.argmax(axis=-1), estimate.shape[-1] - 1)[:, None]
     kept = estimate >= np.take_along_axis(falling, last, axis=-1)
-    result: FloatArray = np.where(kept, estimate, 0.0) / np.take_along_axis(sums, last, axis=-1)
-    return result
+    return np.where(kept, estimate, 0.0) / np.take_along_axis(sums, last, axis=-1)
 
 
 def norm_sub(estimate: FloatArray, projected: FloatArray) -> FloatArray:
     """Return the estimate where it is not negative and sums to 0 to 2, else its projection, which is handed in."""
     stays = (np.abs(estimate.sum(axis=-1, keepdims=True) - 1) <= 1) & (estimate >= 0).all(axis=-1, keepdims=True)
-    result: FloatArray = np.where(stays, estimate, projected)
-    return result
+    return np.where(stays, estimate, projected)
 
 
 def power(estimate: FloatArray, n: int, variance: float) -> FloatArray:
@@ -74,8 +72,7 @@ def _posterior_means(counts: FloatArray, n: int, variance: float, logs: FloatArr
     spread = math.sqrt(2 * variance * UNDERFLOW)
     grains, place = np.unique(np.rint(counts / GRAIN), return_inverse=True)
     centres = GRAIN * grains + GRAIN / 2
-    result: FloatArray = np.array([_mean(float(at), n, variance, spread, moments, sums) for at in centres])[place]
-    return result
+    return np.array([_mean(float(at), n, variance, spread, moments, sums) for at in centres])[place]
 
 
 def _mean(at: float, n: int, variance: float, spread: float, moments: FloatArray, sums: FloatArray) -> float:
@@ -115,11 +112,9 @@ def kl(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the divergence of the estimate from the truth, summed where both are positive."""
     both = (estimate > 0) & (truth > 0)
     ratio = np.divide(estimate, truth, out=np.ones_like(estimate), where=both)
-    result: FloatArray = (np.where(both, estimate, 0.0) * np.log(ratio)).sum(axis=-1)
-    return result
+    return (np.where(both, estimate, 0.0) * np.log(ratio)).sum(axis=-1)
 
 
 def emd(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the sum of the distances of the two running sums."""
-    result: FloatArray = np.abs(np.cumsum(estimate - truth, axis=-1)).sum(axis=-1)
-    return result
+    return np.abs(np.cumsum(estimate - truth, axis=-1)).sum(axis=-1)

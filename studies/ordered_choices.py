@@ -1,6 +1,6 @@
 """``python studies/ordered_choices.py FILES...``: what is ranked first on ordered domains, judged by other repetitions.
 
-For every histogram given and every named shape, budget and number of users: the pairs race as they do for a user who
+For every histogram given, budget and number of users: the pairs race as they do for a user who
 asks for one metric, with a user's number of repetitions, and the pair that is listed first is compared with ``ss`` and
 ``wavelet_eb`` in fresh repetitions of another seed. So nothing that chose also judges, and each ratio has a standard
 error; what is over a limit by chance is not over it by three of them.
@@ -14,8 +14,9 @@ from typing import Annotated
 
 import pandas as pd
 import typer
-from common import Files, experiment, geometric_mean, head, line, run, study
-from ordered_domains import CATEGORICAL, CHALLENGERS, EPSILONS, PUBLISHED, USERS, ordered_populations
+from common import Repetitions, experiment, footer, geometric_mean, head, line, run
+from families import populations
+from ordered_domains import CATEGORICAL, CHALLENGERS, EPSILONS, PUBLISHED, USERS
 
 from advisor.question.question import MAX_REPETITIONS, REPETITIONS
 from simulator._types import FloatArray
@@ -27,8 +28,6 @@ from simulator.ranking import Pair, rank
 PAIRS = (CATEGORICAL, ("oue", "wavelet_eb"), *PUBLISHED, *CHALLENGERS)
 LIMITS = {"emd": 1.5, "l1": 1.05, "l2": 1.05}  # over which a setting is counted
 SURE = 3.0  # standard errors
-
-app = study()
 
 
 def first_listed(truth: FloatArray, epsilon: float, n: int, metric: str) -> Pair:
@@ -49,15 +48,12 @@ def ratio(truth: FloatArray, epsilon: float, n: int, metric: str, pair: Pair, re
     return value, float((own - value * other).std(ddof=1) / other.mean() / math.sqrt(repetitions))
 
 
-@app.command()
 def judge(
-    files: Files = None,
-    repetitions: Annotated[int, typer.Option("--reps", min=2, help="fresh collections per setting")] = 100,
-    domains: Annotated[str, typer.Option("--k", help="domain sizes of the named shapes, comma-separated")] = "64",
+    files: Annotated[list[str], typer.Argument(help="histograms in order")], repetitions: Repetitions = 100
 ) -> None:
     """Print one row per metric: geometric mean, worst, and how many settings are over the limit, and surely so."""
     made = []
-    for truth in ordered_populations(files, domains):
+    for truth in populations(files):
         for epsilon, n, metric in product(EPSILONS, USERS, LIMITS):
             pair = first_listed(truth.frequencies, epsilon, n, metric)
             value, error = ratio(truth.frequencies, epsilon, n, metric, pair, repetitions)
@@ -71,9 +67,8 @@ def judge(
         over = (own.value > limit).sum(), (own.least > limit).sum()
         mean, worst = f"{geometric_mean(own.value):.2f}", own.text[own.value.idxmax()]
         typer.echo(line(metric, len(own), mean, f"{limit:g}", *over, worst))
-    for one in found[found.value > found.metric.map(LIMITS)].sort_values("value", ascending=False).itertuples():
-        typer.echo(f"* {one.metric}: {one.text}")
+    typer.echo("\n" + footer("0 (races) and 1 (fresh collections)"))
 
 
 if __name__ == "__main__":
-    run(app)
+    run(judge)

@@ -8,14 +8,13 @@ rank first, judged on the other half.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Annotated
 
 import pandas as pd
 import typer
-from common import Files, experiment, geometric_mean, head, line, run, study
-from families import NAMED, Truth, populations
+from common import Files, Repetitions, experiment, footer, geometric_mean, head, line, run
+from families import NAMED, populations
 
 from simulator._types import FloatArray
 from simulator.benchmark import simulate
@@ -33,18 +32,8 @@ CHALLENGERS: tuple[Pair, ...] = (
 )
 BEST = "the best published pair in hindsight"
 METRIC_NAMES = ("emd", "range", "l1", "l2")
-EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6), "64,256,512"
+EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6), (64, 256, 512)
 COLUMNS = ("pair", "metric", "against", "value", "epsilon", "n", "population", "group")
-
-app = study()
-
-
-def ordered_populations(files: Sequence[str] | None, domains: str) -> Iterator[Truth]:
-    """Yield the histograms and the shapes that have an order, and say which one it is."""
-    for truth in populations(files or [], [int(size) for size in domains.split(",") if size]):
-        if truth.ordered or truth.family != NAMED:
-            typer.echo(f"{truth.name}: k = {len(truth.frequencies)}", err=True)
-            yield truth
 
 
 def ratios(truth: FloatArray, epsilon: float, n: int, repetitions: int) -> Iterator[tuple[str, str, str, float]]:
@@ -64,16 +53,12 @@ def ratios(truth: FloatArray, epsilon: float, n: int, repetitions: int) -> Itera
                     yield key, name, against, float(own.mean()) / base
 
 
-@app.command()
-def compare(
-    files: Files = None,
-    repetitions: Annotated[int, typer.Option("--reps", min=2, help="collections per setting")] = 20,
-    domains: Annotated[str, typer.Option("--k", help="domain sizes of the named shapes")] = SHAPE_DOMAINS,
-) -> None:
+def compare(files: Files = None, repetitions: Repetitions = 20) -> None:
     """Print Markdown tables of error ratios: geometric mean and worst over all settings, and means by part of them."""
     made = [
         (*row, epsilon, n, truth.name, truth.family)
-        for truth in ordered_populations(files, domains)
+        for truth in populations(files or [], SHAPE_DOMAINS)
+        if truth.ordered or truth.family != NAMED
         for epsilon, n in product(EPSILONS, USERS)
         for row in ratios(truth.frequencies, epsilon, n, repetitions)
     ]
@@ -88,6 +73,7 @@ def compare(
     chosen = emd[emd.pair == "chosen"]
     chosen = chosen.assign(pair=chosen.group + ", n " + chosen.n.astype(str))
     print_means("where", chosen.pair, {f"eps {eps:g}": chosen[chosen.epsilon == eps] for eps in EPSILONS})
+    typer.echo("\n" + footer())
 
 
 def print_errors(found: pd.DataFrame) -> None:
@@ -109,4 +95,4 @@ def print_means(first: str, rows: pd.Series, columns: Mapping[str, pd.DataFrame]
 
 
 if __name__ == "__main__":
-    run(app)
+    run(compare)

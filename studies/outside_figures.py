@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 import typer
-from common import footer, head, line, run, study
+from common import footer, head, line, run
 from scipy.stats import binom
 
 from simulator import frequency_oracles
@@ -24,8 +24,6 @@ from simulator.shuffler import Shuffler, blanket_of, clones_2021, clones_2023
 
 HALVINGS, ERRORS = 10, 3.0
 POINT_MASS = "squared error of counts, k = {k:,}, n = {n:,}, ε = {epsilon:g}, {key}"
-
-app = study()
 
 
 @dataclass(frozen=True)
@@ -221,7 +219,6 @@ def optimum() -> tuple[float, str]:
     )
 
 
-@app.command()
 def compare() -> None:
     """Print a Markdown table, one row per figure, and how many agree."""
     rows = [*simulations(), *deployments(), *shuffles()]
@@ -243,4 +240,4 @@ def compare() -> None:
 
 
 if __name__ == "__main__":
-    run(app)
+    run(compare)

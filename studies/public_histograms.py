@@ -21,6 +21,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 import typer
+from common import run
 
 from simulator._types import FloatArray
 
@@ -116,4 +117,4 @@ def write(
 
 
 if __name__ == "__main__":
-    typer.run(write)
+    run(write)

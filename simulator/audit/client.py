@@ -56,21 +56,20 @@ class Reading:
 Reader = Callable[[list[Any], int], Reading]
 
 
-def reader_by_type(
-    reports: str, label: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
-) -> Reader:
-    """Return a reader of the reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
+def reader_by_type(settings: ClientSettings, label: str, files: Sequence[str]) -> Reader:
+    """Return a reader of the reports of a protocol, a key of `REPORTS`.
 
     files: those that hold the reports of each value, where no client was called.
 
     Raises ValueError if the protocol or the hash is unknown.
     """
+    reports, k, epsilon = str(settings.reports), settings.k, settings.epsilon
     kind = REPORTS.get(reports)
     if kind is None:
         raise ValueError(f"reports must be one of {', '.join(REPORTS)}, got {reports!r}")
     oracle: StandardProtocol = PROTOCOLS[reports](k, epsilon)
     if isinstance(oracle, LocalHashing):
-        oracle = OLH(k, epsilon, name, symbols or oracle.g)
+        oracle = OLH(k, epsilon, settings.hash, settings.symbols or oracle.g)
     form = _form(kind, oracle)
     totals = _totals(kind, oracle)
 
@@ -369,7 +368,7 @@ class ClientSettings:
         """Return the reader of the reports; raises ValueError if the protocol or the hash is unknown."""
         if self.support is not None:
             return reader_by_function(self.support, label, self.k, self.epsilon)
-        return reader_by_type(str(self.reports), label, self.k, self.epsilon, self.hash, self.symbols, files)
+        return reader_by_type(self, label, files)
 
 
 def audit_client(client: Client, k: int, epsilon: float, reports: str | None = None, **how: Any) -> Audit:

@@ -22,10 +22,8 @@ def epsilon_within(channel: FixedChannel, places: Places, radius: float) -> floa
     logs = _logs(channel, places)
     if radius >= places.diameter:
         return channel.epsilon
-    leak = 0.0
-    for down, across, _ in places.offsets(radius * (1 + 1e-12)):  # multiples of a decimal radius, despite rounding
-        leak = max(leak, _largest(logs, down, across))
-    return leak
+    near = places.offsets(radius * (1 + 1e-12))  # multiples of a decimal radius, despite rounding
+    return max((_largest(logs, down, across) for down, across, _ in near), default=0.0)
 
 
 def epsilon_per_unit(channel: FixedChannel, places: Places | FloatArray) -> float:

@@ -88,17 +88,12 @@ def _planar(
     mass: Callable[[Places, float], LatticeMass],
 ) -> FloatArray:
     """Return noise on a grid: row and column separately for the Manhattan distance and on a line, else on a lattice."""
-    _checked(epsilon)
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon must be positive, got {epsilon}")
     if places.ground == "manhattan" or 1 in (places.rows, places.columns):
         lines = line(places.rows, epsilon * places.height), line(places.columns, epsilon * places.width)
         return np.asarray(np.kron(*lines), dtype=np.float64)
     return _clamped(places, mass(places, epsilon))
-
-
-def _checked(epsilon: float) -> float:
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon must be positive, got {epsilon}")
-    return epsilon
 
 
 def _geometric_line(k: int, epsilon: float) -> FloatArray:
@@ -214,8 +209,7 @@ def _summed(places: Places, epsilon: float, row_of: Callable[[int, FloatArray], 
             f"{last_column:,} columns, more than can be summed up"
         )
     across = np.arange(last_column, dtype=np.float64)
-    cell, right = np.zeros((rows, columns)), np.zeros((rows, columns))
-    below, corner = np.zeros((rows, columns)), np.zeros((rows, columns))
+    cell, right, below, corner = np.zeros((4, rows, columns))
     axis = 0.0
     sums, tails = np.zeros(columns), np.zeros(columns)
     for down in reversed(range(last_row)):

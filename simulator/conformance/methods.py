@@ -184,8 +184,8 @@ def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, wh
     tally.counts.flags.writeable = False
     results = answer_of(where, method.apply, observe(protocol, tally, FEARED_LINE))
     _check_kept(method, labels, rows, results, where)
-    single = [
-        (label, observe(protocol, Tally(row, n), FEARED_LINE)) for label, row in zip(labels, tally.counts, strict=True)
+    alone = [
+        answer_of(f"{where}, {label}", method.apply, observe(protocol, Tally(row, n), FEARED_LINE))
+        for label, row in zip(labels, tally.counts, strict=True)
     ]
-    alone = [answer_of(f"{where}, {label}", method.apply, observed) for label, observed in single]
     _require_rows(np.array(list(map(np.array_equal, alone, results))), ONE_BY_ONE, labels, where)

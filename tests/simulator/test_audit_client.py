@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from simulator.audit import REPORTS, ClientError, audit_client
-from simulator.audit.client import CLIENT_TRIALS, most_suspicious, reader_by_type
+from simulator.audit.client import CLIENT_TRIALS, ClientSettings, most_suspicious
 from simulator.audit.run import log_ratio
-from simulator.hashing import DEFAULT_HASH
 from simulator.protocols import PROTOCOLS
 from tests.cells import failures, over
 
@@ -257,7 +256,7 @@ def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_rea
     member = PROTOCOLS[key](k, 1.0)
     reports = member.perturb(np.arange(k).repeat(50), np.random.default_rng(0))
     pairs = np.array(reports)[:, ::-1] if REPORTS[key] == "hash" else reports  # a client gives symbol and seed
-    reading = reader_by_type(key, "client", k, 1.0, DEFAULT_HASH, None)([*pairs], 0)
+    reading = ClientSettings(k=k, epsilon=1.0, reports=key).reader("client")([*pairs], 0)
     each = [np.count_nonzero(reading.supports((value, 0)).first) for value in range(k)]
     assert reading.totals(np.arange(k)).tolist() == each
     for attack in ("guess", "pair"):

@@ -1,8 +1,7 @@
 import re
 
 import pytest
-from judge_estimates import HEAD, Judged, app, figures_of, reliability
-from typer.testing import CliRunner
+from judge_estimates import HEAD, Judged, figures_of, judge, reliability
 
 
 def judged(**figures):
@@ -47,10 +46,9 @@ def test_figures_of_a_row_are_ratios_of_means():
 
 
 @pytest.mark.slow
-def test_the_command_prints_both_tables():
-    result = CliRunner().invoke(app, ["--every", "600", "--reps", "10", "--members", "2", "--groups"])
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
+def test_the_command_prints_both_tables(capsys):
+    judge(every=600, repetitions=10, members=2, groups=True)
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "3 settings, 1 estimates each"
     assert f"| | metric | {' | '.join(HEAD)} |" in lines
     assert any(re.match(r"\| all \| l1 \| 3 \| \d\.\d\d ± ", line) for line in lines)

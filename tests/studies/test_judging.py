@@ -66,7 +66,7 @@ def test_the_jackknife_leaves_out_one_curve_at_a_time(done):
 
 def test_the_study_prints_a_table(done, monkeypatch, capsys):
     monkeypatch.setattr(judge_look_ups, "judged", lambda *_: {"curves": done[:2], "a/": done[1:]})
-    judge_look_ups.app([], standalone_mode=False)
+    judge_look_ups.main()
     printed = capsys.readouterr().out.splitlines()
     regret, gap, single, guess = judge_look_ups.scores(done[:2])[0]
     about, of_gap, *_ = judge_look_ups.jackknife(done[:2])[0]

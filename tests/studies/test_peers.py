@@ -6,7 +6,6 @@ import audit_peers
 import numpy as np
 import peers
 import pytest
-from typer.testing import CliRunner
 
 from advisor.inputs.reports.settings import readable_protocols
 from simulator import PROTOCOLS, rng_for
@@ -149,16 +148,17 @@ def test_the_order_of_a_subset_reveals_more_than_is_promised_and_the_set_does_no
     assert epsilon < first.epsilon_lower_bound < loss < first.epsilon_upper_bound
 
 
-def test_the_table_has_a_row_for_each_reading_and_leaks_in_bold(monkeypatch):
+def test_the_table_has_a_row_for_each_reading_and_leaks_in_bold(monkeypatch, capsys):
     stand_ins = (stand_in("oue", unary), stand_in("ss", subset), stand_in("grr", unary))
     monkeypatch.setattr(peers, "installed", lambda: stand_ins)
-    done = CliRunner().invoke(audit_peers.app, ["--eps", "1", "--trials", "2000", "--protocol", "oue,ss"])
-    assert done.exit_code == 0, done.output
-    cells = [line.split("|")[1:4] for line in done.output.splitlines() if line.startswith("| numpy")]
+    monkeypatch.setattr(audit_peers, "EPSILONS", (1.0,))
+    audit_peers.main(trials=2000, protocol="oue,ss")
+    cells = [line.split("|")[1:4] for line in capsys.readouterr().out.splitlines() if line.startswith("| numpy")]
     assert [(name.split("`")[2].strip(), protocol.strip(), "**" in cell) for name, protocol, cell in cells] == [
         ("", "oue", True),
         (", as a set", "ss", False),
         (", first entry", "ss", True),
     ]
     monkeypatch.setattr(peers, "installed", lambda: ())
-    assert CliRunner().invoke(audit_peers.app, []).exit_code == 1
+    with pytest.raises(SystemExit, match="none of the packages is installed"):
+        audit_peers.main()

@@ -15,7 +15,6 @@ import pytest
 from common import experiment
 from families import Truth
 from fit_plausibility import Example, fit
-from typer.testing import CliRunner
 
 from advisor.question.question import Question
 from advisor.question.settings import Menu
@@ -33,8 +32,7 @@ def test_the_comparison_of_mechanisms_prints_a_table(tmp_path, capsys):
     counts = np.random.default_rng(0).integers(1, 400, size=(5, 6))
     lines = [f"{row},{column},{counts[row, column]}" for row in range(5) for column in range(6)]
     town.write_text("row,col,count\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    arguments = [str(town), "--grid", "5x6", "--zoom", "2x2", "--reps", "2", "--n", "500"]
-    compare_places.app(arguments, standalone_mode=False)
+    compare_places.main(str(town), grid="5x6", zoom=["2x2"], repetitions=2, n=500)
     table = capsys.readouterr().out
     assert "| 5x6 | 500 | planar_geometric | ibu |" in table
     assert "| block 2x2" in table
@@ -63,7 +61,7 @@ def test_the_pair_that_is_listed_first_is_judged_by_other_repetitions():
 
 
 def test_errors_of_all_methods_are_measured_in_all_tasks():
-    errors = consistency.mean_errors(apportion(frequencies("zipf", 64, 1.5), 10_000), 1.0, 10, 0)
+    errors = consistency.mean_errors(apportion(frequencies("zipf", 64, 1.5), 10_000), 1.0, 10)
     assert set(consistency.ADVICE) <= set(errors)
     for by_method in errors.values():
         assert set(by_method) == set(consistency.METHODS)
@@ -74,15 +72,15 @@ def test_errors_of_all_methods_are_measured_in_all_tasks():
 
 
 @pytest.mark.slow
-def test_the_page_has_the_verdicts_of_the_script(monkeypatch):
+def test_the_page_has_the_verdicts_of_the_script(monkeypatch, capsys):
     monkeypatch.setattr(consistency, "OTHERS", consistency.OTHERS[-1:])  # the shapes of the second table take as long
-    result = CliRunner().invoke(consistency.app, [])
-    assert result.exit_code == 0, result.output
+    consistency.check()
+    printed = capsys.readouterr().out
     page = (DOCS / "evidence_consistency.md").read_text(encoding="utf-8")
-    shown, now = (ROW.findall(text) for text in (page, result.stdout))
+    shown, now = (ROW.findall(text) for text in (page, printed))
     assert len(now) == len(consistency.FINDINGS)
     assert [(sentence, holds) for _, sentence, _, holds in now] == [(row[1], row[3]) for row in shown]
-    own = [line for line in result.stdout.splitlines() if line.startswith("| their Zipf data |")]
+    own = [line for line in printed.splitlines() if line.startswith("| their Zipf data |")]
     assert len(own) == 3
     for line in own:
         assert line.rsplit("|", 3)[0] in page  # all but the two figures that are not whole
@@ -109,10 +107,9 @@ def test_the_faulty_subsets_have_the_error_of_simulated_ones():
 
 
 @pytest.mark.slow
-def test_the_page_shows_the_rows_that_the_script_prints():
-    result = CliRunner().invoke(outside_figures.app, [])
-    assert result.exit_code == 0, result.output
-    *lines, last = [line for line in result.stdout.splitlines() if line]
+def test_the_page_shows_the_rows_that_the_script_prints(capsys):
+    outside_figures.compare()
+    *lines, last = [line for line in capsys.readouterr().out.splitlines() if line]
     page = " ".join((DOCS / "evidence_outside.md").read_text(encoding="utf-8").split())  # lines may be broken there
     assert len(lines) > 30
     assert [line for line in lines if " ".join(line.split()) not in page] == []
@@ -136,13 +133,13 @@ def test_the_ratio_of_two_normal_densities_is_found():
 def test_a_choice_from_a_small_sample_is_compared_with_the_best_pair_where_all_is_known(monkeypatch):
     few = partial(Question, menu=Menu(protocol=("sw", "oue", "tree")))  # of whom the first is best
     monkeypatch.setattr(judge_samples, "Question", few)
-    found = list(judge_samples.choices(Truth("geometric k=64", True, frequencies("geometric", 64)), (300,)))
-    assert [(one.row[0], one.metric) for one in found] == [
+    found = list(judge_samples.choices(Truth("geometric k=64", True, frequencies("geometric", 64))))
+    assert [(*one.row, one.metric) for one in found] == [
         (p, m) for p in judge_samples.POSTERIORS for m in judge_samples.METRIC_NAMES
     ]
     assert min(one.ratio for one in found) >= 1
     curve, no_order = (
-        next(one for one in found if (one.row[0], one.metric) == (p, "l1")) for p in judge_samples.POSTERIORS
+        next(one for one in found if (*one.row, one.metric) == (p, "l1")) for p in judge_samples.POSTERIORS
     )
     assert curve.ratio < no_order.ratio  # 1.0 and 2.0
 
