@@ -35,12 +35,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import DETECTED, Expected, FileLayout
-from advisor.inputs.labels import check_domain, plural
+from advisor.inputs.labels import plural
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.categories import (
     check_labels,
@@ -85,16 +85,13 @@ class RawReports:
 
 
 def count_reports(
-    path: str | Sequence[str],
-    protocol: str,
-    epsilon: float,
+    paths: Sequence[str],
+    settings: ReportSettings,
     *,
-    domain: Sequence[str] | None = None,
     layout: FileLayout = DETECTED,
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
     digests: bool = False,
-    **others: Any,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report per row.
 
@@ -103,34 +100,25 @@ def count_reports(
 
     Parameters
     ----------
-    path : str, or several
+    paths : sequence of str
         Files and patterns of their names, "-" for standard input.
-    protocol, epsilon : str, float
-        The key of a protocol above, and the privacy budget of each report.
-    domain, layout : sequence of str and FileLayout, or None
-        All categories in the order of the users' devices; what the user says about the layout. Without a domain they
-        are 0 to k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
+    settings : ReportSettings
+        How the reports were made and written. Without a domain the categories are 0 to k - 1; for grr and ss also 1 to
+        k or other labels, if the reports hold these.
+    layout : FileLayout
+        What the user says about the layout.
     stdin : binary file, or None
         What "-" reads.
     workers, digests : Workers and bool
         Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
-    others
-        Other fields of `ReportSettings`, such as `k` and `column`.
 
     Raises
     ------
     InputError
         If the options or a file are wrong; a single line says what is wrong, where, and how to fix it.
     """
-    labels = None if domain is None else check_domain(domain)
-    if labels is not None and len(labels) < 2:
-        raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
-    if labels is not None and others.get("k") not in (None, len(labels)):
-        raise InputError(f"--k: got {others['k']}, but the domain has {len(labels)} labels; leave out --k")
-    settings = ReportSettings(protocol, epsilon, domain=labels, domain_given=labels is not None, **others)
-    settings = settings if labels is None else replace(settings, k=len(labels))
-    settings.check()
-    paths, twice = named_files([path] if isinstance(path, str) else path)
+    settings = replace(settings.checked(), domain_given=settings.domain is not None)
+    paths, twice = named_files(paths)
     several = len(paths) > 1
     if several and settings.counts is not None and settings.n is not None:
         raise InputError("--counts with --n is for one file: write a --tally of each, and add them up with --merge")

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from advisor.checks import shown
 from advisor.errors import InputError, printable
-from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import LARGEST_TOTAL
 from advisor.inputs.reports.categories import check_labels
 from advisor.inputs.reports.counting import Counted
@@ -139,8 +138,7 @@ def read_tally(path: str) -> Counts:
 def _counts(content: Mapping[str, Any]) -> Counts:
     counts = content["counts"]
     settings = ReportSettings(**{field: content[field] for field in (*SETTINGS, "parameters")})
-    settings = settings if settings.domain is None else replace(settings, domain=check_domain(settings.domain))
-    settings.check()
+    settings = settings.checked()
     check_parameters(settings.protocol, settings.parameters)
     files = tuple(ReportFile(**file) for file in content["files"])
     if isinstance(counts, dict):
