@@ -17,13 +17,14 @@ from advisor.inputs.labels import by_value, check_domain, look_alikes, shortened
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports import RawReports
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import lowest_count, numbers_note
+from advisor.inputs.reports.settings import numbers_note
 from advisor.question.request import Collected
 from advisor.question.spread import ROUNDING, SUM_SD, Origin, missing_budget, spread_doubt, sum_doubt
 from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._types import FloatArray
 from simulator.domain import Domain
 from simulator.methods import observe
+from simulator.protocols.hadamard import HadamardResponse
 from simulator.seeding import rng_for
 
 NORMAL = NormalDist()
@@ -138,7 +139,8 @@ def tally_in_memory(labels: tuple[str, ...], tally: Tally, origin: Origin, *, or
     size = oracle.sample_tally(np.bincount([0], minlength=k), np.random.default_rng(0)).counts.shape
     if counts.shape != size or counts.dtype.kind not in "iuf" or not np.isfinite(counts).all():
         raise InputError(f"a tally of {protocol} with k = {k} holds {size[0]} counts, got shape {counts.shape}")
-    lowest = lowest_count(oracle, tally.n)
+    # Reports support values, and never contradict any, but those of hr
+    lowest = -tally.n if isinstance(oracle, HadamardResponse) else 0
     if counts.dtype.kind != "f" and counts.min() < lowest:
         raise InputError(f"a tally of {protocol} counts reports, got {counts.min()}: a count is at least {lowest}")
     odd = implausible(tally, oracle) if tally.n > 0 else ()

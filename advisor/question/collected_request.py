@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -15,6 +14,7 @@ from advisor.inputs.labels import shortened
 from advisor.inputs.reports import count_reports, total_bytes, with_categories
 from advisor.inputs.reports.settings import MOST_STEPS, PARAMETERS, RATES, Parameters, ReportSettings, check_parameters
 from advisor.inputs.reports.tallies import Counts
+from advisor.question.cluster import refusals
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request, check_surrogate
 from advisor.question.option import Settings, like, option
@@ -192,7 +192,8 @@ def _budget_note(question: CollectedQuestion, labels: Sequence[str]) -> tuple[st
 def _check_answers(question: CollectedQuestion, labels: Sized) -> None:
     """Refuse two answers where p and q of grr alone say that there are more."""
     p, q, k = question.collection.own_rate, question.collection.other_rate, question.domain.k
-    if p is not None and question.cleaning.domain is None and len(labels) == 2 < (k or 2):
+    unnamed = question.collection.protocol == "grr" and question.cleaning.domain is None
+    if unnamed and p is not None and len(labels) == 2 < (k or 2):
         raise InputError(
             f"p={p:g} and q={q:g} fit {k} answers, and there are two: give --domain FILE with all of them, one per "
             "line; of two, first that which p and q are about"
@@ -215,11 +216,11 @@ def estimate_request(question: CollectedQuestion) -> Request:
 
     Raises InputError if the file, or its stated content, is invalid.
     """
-    columns, collection = question.columns, question.collection
+    columns = question.columns
     domain = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
     estimates = question.estimate_columns.estimates
     read = read_estimates(question.path, column=columns.label, estimates=estimates, layout=columns.layout)
-    _check_answers(question, read.labels if collection.protocol == "grr" else ())
+    _check_answers(question, read.labels)
     return request_of_estimate(question, read, domain=domain, name=sample_name(question.path))
 
 
@@ -273,9 +274,9 @@ def counts_of_reports(
         hashes = (settings.k or len(settings.domain or ())) if settings.kind == "hash" else 0
         jobs = None if total_bytes(paths) / BYTES * hashes > MANY_HASHES else 1
     workers = question.cluster.workers(jobs)
-    counts = count_reports(paths, settings, layout=question.columns.layout, workers=workers, digests=digests)
-    if isinstance(answers := counts.counted.counts, Counter):
-        _check_answers(question, answers)
+    with refusals():
+        counts = count_reports(paths, settings, layout=question.columns.layout, workers=workers, digests=digests)
+    _check_answers(question, counts.counted.counts)
     if n not in (None, counts.n):
         raise InputError(
             f"the {'file holds' if len(counts.files) == 1 else 'files hold'} {counts.n:,} reports, --n {n:,} "

@@ -58,8 +58,10 @@ from advisor.inputs.reports.tallies import Counts, ReportFile, difference, is_ta
 from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
-from knowledge.making.workers import Workers, WorkersError
+from knowledge.making.workers import Workers
 from simulator import Tally
+
+ALONE = Workers()  # this process
 
 _COUNTINGS: dict[str, Callable[[Rows, ReportSettings], Counting]] = {
     "value": count_values,
@@ -90,7 +92,7 @@ def count_reports(
     *,
     layout: FileLayout = DETECTED,
     stdin: BinaryIO | None = None,
-    workers: Workers | None = None,
+    workers: Workers = ALONE,
     digests: bool = False,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report per row.
@@ -110,12 +112,14 @@ def count_reports(
     stdin : binary file, or None
         What "-" reads.
     workers, digests : Workers and bool
-        Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
+        Workers that count; whether to digest the files, so that `tally_text` can identify them.
 
     Raises
     ------
     InputError
         If the options or a file are wrong; a single line says what is wrong, where, and how to fix it.
+    WorkersError
+        If there are no workers, or all have left.
     """
     settings = replace(settings.checked(), domain_given=settings.domain is not None)
     paths, twice = named_files(paths)
@@ -132,16 +136,13 @@ def count_reports(
         for path, name in zip(paths, names, strict=True):
             if path != "-" and is_tally(path):
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
-        inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
+        inline = workers.jobs == 1 and workers.backend != "dask"
         tasks = reading.tasks(paths, stdin, whole_files=inline or settings.counts is not None)
         reports, total = [0] * len(paths), reading.total
-        try:
-            # In order, so that the error names the first problem.
-            for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
-                total.add(counted, "these files" if several else names[at])
-                reports[at] += counted.n
-        except WorkersError as error:
-            raise InputError(f"--backend dask: {error}") from None
+        # In order, so that the error names the first problem.
+        for at, counted in workers.results(_count, tasks, ordered=True):
+            total.add(counted, "these files" if several else names[at])
+            reports[at] += counted.n
     gone, bad = total.missing, total.bad
     check_bad(bad, total.n + gone + len(bad))
     if not total.n:

@@ -14,7 +14,6 @@ from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.protocols.grr import ForcedResponse
-from simulator.protocols.hadamard import HadamardResponse
 
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 """Kinds of reports that can be written into a file."""
@@ -55,11 +54,6 @@ def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters)
     except ValueError as error:
         flags = [flag for name, flag in PARAMETERS.items() if name in parameters]
         raise InputError(f"{listed(flags)}: {error}") from None
-
-
-def lowest_count(protocol: Protocol, n: int) -> int:
-    """Return the lower bound of a count of n reports: 0 if reports support values, and never contradict any."""
-    return -n if isinstance(protocol, HadamardResponse) else 0
 
 
 def check_parameters(protocol: str, parameters: Parameters) -> None:

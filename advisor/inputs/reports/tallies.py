@@ -80,23 +80,15 @@ def tally_text(counts: Counts) -> str:
         **{field: getattr(settings, field) for field in SETTINGS},
         "parameters": dict(sorted(settings.parameters.items())),
         "n": counts.n,
-        "unit": _unit(settings),
+        "unit": "2^-64" if settings.kind == "cells" else "reports",
         # Some languages cannot represent integers of more than 53 bits.
-        "counts": [_written(count) for count in counted.counts.tolist()]
+        "counts": [count if abs(count) < 1 << 53 else str(count) for count in counted.counts.tolist()]
         if isinstance(counted.counts, np.ndarray)
         else dict(sorted(counted.counts.items())),
         "files": [asdict(file) for file in counts.files],
     }
     content["check"] = _check(content)
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _unit(settings: ReportSettings) -> str:
-    return "2^-64" if settings.kind == "cells" else "reports"
-
-
-def _written(count: int) -> int | str:
-    return count if abs(count) < 1 << 53 else str(count)
 
 
 def _check(content: Mapping[str, Any]) -> str:

@@ -113,6 +113,6 @@ def test_numbers_of_rows_and_of_repeated_values_are_no_counts(tmp_path):
     paths = [put(tmp_path, f"{part}.csv", LONG) for part in "ab"]
     assert "is for one file" in refusal(read_reports, paths, "rappor", 1.0, counts="sum", n=100)
     paths = [put(tmp_path, f"{part}.csv", SUMS) for part in "ab"]
-    for workers in (None, Workers(2, "threading")):
+    for workers in (Workers(), Workers(2, "threading")):
         read = read_reports(paths, "rappor", 1.0, counts="total", workers=workers)
         assert read.tally.counts.tolist() == [240, 280, 320]
