@@ -16,7 +16,7 @@ from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.transactions import read_transactions
 from advisor.question.cleaning import Cleaning
-from advisor.question.frequencies import Frequencies, assumed_shape
+from advisor.question.frequencies import Frequencies, assumed_frequencies
 from advisor.question.option import refuse
 from advisor.question.question import MemorySample, Question
 from advisor.question.settings import Categories, Columns
@@ -34,18 +34,6 @@ def simulated_frequencies(question: Question, metrics: tuple[str, ...] = ()) -> 
     """
     (frequencies,) = frequencies_over(question, (question.domain,), metrics)
     return frequencies
-
-
-def assumed_frequencies(question: Question, metrics: tuple[str, ...] = (), *, simulated: bool = True) -> Frequencies:
-    """Return the frequencies of the shape of a question: simulated, or looked up without data.
-
-    Raises InputError if k is missing, or the shape is unknown or has no such parameter.
-    """
-    domain, seed = question.domain, question.simulation.seed
-    if domain.k is None:
-        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
-    ordered = domain.ordered
-    return assumed_shape(domain.k, question.shape, ordered=ordered, metrics=metrics, seed=seed, simulated=simulated)
 
 
 def frequencies_over(
