@@ -206,6 +206,9 @@ def check_collected(question: CollectedQuestion) -> None:
     Raises InputError for the first that does not fit.
     """
     check_menu(question)
+    if question.simulation.max_repetitions is not None:
+        message = "max-reps is for a sample: an estimate is answered with the same repetitions for every method"
+        raise InputError(message, ("--max-reps",))
     collection = question.collection
     ordered = question.domain.ordered is not False
     check_surrogate(collection.surrogate, collection.protocol or "", ordered=ordered)

@@ -19,7 +19,7 @@ from advisor.question.cleaning import Cleaning
 from advisor.question.frequencies import Frequencies, assumed_frequencies
 from advisor.question.option import refuse
 from advisor.question.question import MemorySample, Question
-from advisor.question.settings import Categories, Columns
+from advisor.question.settings import Categories
 
 MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
 MOST_NUMBERS = 1000  # different numbers from which bins are suggested
@@ -50,8 +50,7 @@ def frequencies_over(
     if isinstance(question.sample, MemorySample):
         histogram, name = _memory_histogram(question.sample, cleaning)
     else:
-        path = question.path
-        histogram, name = _file_histogram(path, question.columns, cleaning, question.terms.n), sample_name(path)
+        histogram, name = _file_histogram(question), sample_name(question.path)
     return tuple(over_domain(histogram, name, domain, cleaning) for domain in domains)
 
 
@@ -79,7 +78,8 @@ def known_labels(question: Question, file: HeldFile) -> int | None:
     return None if made is None else len(made.labels) if isinstance(made, RawHistogram) else 0
 
 
-def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | None) -> RawHistogram:
+def _file_histogram(question: Question) -> RawHistogram:
+    path, columns, cleaning, n = question.path, question.columns, question.cleaning, question.terms.n
     key = (path, columns, cleaning)
     if cleaning.transactions:
         unused = columns.given("column", "counts")

@@ -269,7 +269,7 @@ def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
     A name of an existing file is not a pattern, whatever characters it holds. Standard input, "-", comes last.
 
-    Raises InputError for a pattern without a matching file, and if no file is named.
+    Raises InputError for a pattern without a matching file.
     """
     paths_found: list[str] = []
     for name in names:
@@ -280,8 +280,6 @@ def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
         if not fitting:
             raise InputError(f"{printable(name)}: no file fits this pattern")
         paths_found += fitting
-    if not paths_found:
-        raise InputError("no file with reports is named: name one, or several, or - for standard input")
     kept: dict[object, str] = {}
     twice: dict[str, None] = {}
     for name in sorted(paths_found, key=lambda name: (name == "-", name)):
