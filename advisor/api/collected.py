@@ -17,7 +17,7 @@ from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
 from advisor.inputs.memory import estimate_in_memory, file_of
-from advisor.inputs.reports.settings import numbers_note, place_names
+from advisor.inputs.reports.settings import place_names
 from advisor.question.collected import tally_in_memory
 from advisor.question.collected_request import (
     CollectedQuestion,
@@ -32,7 +32,7 @@ from advisor.question.estimate_request import build_estimate_request
 from advisor.question.option import require
 from advisor.question.request import Request
 from advisor.question.settings import Limits, Named, Simulation, Threat
-from simulator import Tally, frequency_oracles
+from simulator import Tally
 
 
 @keyword_errors()
@@ -170,10 +170,10 @@ def reports(
     if numbered and used in ("grr", "ss") and getattr(getattr(source, "dtype", None), "kind", "") in ("i", "u"):
         places = np.asarray(source)  # as the protocol gives them: places in the domain
         source = np.asarray(domain)[places] if places.size and places.max() < len(labels or ()) else source
-    with file_of(source, "reports") as (path, layout):
-        counts = counts_of_reports(
-            [path], question, jobs=1, domain=None if domain is None else tuple(map(label_of, domain)), layout=layout
-        )
+    with file_of(source, "reports") as (path, header):
+        question = replace(question, columns=replace(question.columns, header=header))
+        domain = None if domain is None else tuple(map(label_of, domain))
+        counts = counts_of_reports([path], question, jobs=1, domain=domain)
         request = reports_request(counts, question)
     return _advice(request, question)
 
@@ -195,10 +195,7 @@ def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[st
         raise InputError(f"the tally is of {tally.n:,} reports, --n {n:,} was given: leave --n out")
     require(*question.needs)
     require(("--k", k or names, "the number of categories, or labels=, in order"))
-    names = names or place_names(k or 0)
-    notes = numbers_note(names) if ordered is None and question.origin.protocol in frequency_oracles() else ()
-    in_order = False if notes else ordered
-    collected = tally_in_memory(names, tally, question.origin, ordered=in_order, assumptions=notes)
+    collected = tally_in_memory(names or place_names(k or 0), tally, question.origin, ordered=ordered)
     return build_estimate_request(question, collected, name="tally", surrogate=question.collection.surrogate)
 
 

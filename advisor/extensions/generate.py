@@ -14,8 +14,9 @@ from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, run
 from advisor.errors import InputError, listed
 from advisor.question import settings
-from advisor.question.frequencies import assumed_shape
+from advisor.question.frequencies import assumed_frequencies
 from advisor.question.option import Settings, like, option, require
+from advisor.question.question import Question
 from advisor.show.model import Document, Records
 from simulator._types import FloatArray
 from simulator.populations import apportion, drawn, normal, one_per_user
@@ -93,9 +94,9 @@ def _document(data_set: DataSet) -> Document:
 
 def _frequencies(data_set: DataSet, k: int) -> FloatArray:
     if data_set.mean is None or data_set.spread is None:
-        return np.asarray(
-            assumed_shape(k, settings.Shape(shape=data_set.shape), seed=data_set.seed).weights, np.float64
-        )
+        domain, simulation = settings.Categories(k=k), settings.Simulation(seed=data_set.seed)
+        question = Question(domain=domain, shape=settings.Shape(shape=data_set.shape), simulation=simulation)
+        return np.asarray(assumed_frequencies(question).weights, np.float64)
     try:
         return normal(k, data_set.mean, data_set.spread)
     except ValueError as error:

@@ -231,6 +231,13 @@ def find_column(table: InputTable, name: str, option: str) -> int:
     raise InputError(f"{table.source}: no column {shown(name)} for {option}; the columns are {table.columns()}{hint}")
 
 
+def refuse_same(table: InputTable, one: int | None, other: int, options: str) -> None:
+    """Raise InputError if the columns that two options name are one."""
+    if one == other:
+        called = table.called(other)
+        raise InputError(f"{table.source}: {options} both name column {called}; the columns are {table.columns()}")
+
+
 def choose_columns(table: InputTable, column: str | None, counts: str | None) -> tuple[int, int | None]:
     """Return the column of the labels, and of the counts if the file is a histogram (None: one row per user).
 
@@ -245,11 +252,7 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
                 f"{table.source}: --counts needs a column of labels beside it; "
                 f"the columns are {table.columns()}; say which holds the labels with --column"
             )
-        if label == count:
-            raise InputError(
-                f"{table.source}: --column and --counts both name column {table.called(count)}; "
-                f"the columns are {table.columns()}"
-            )
+        refuse_same(table, label, count, "--column and --counts")
     elif len(table.values) == 1 and label is None:
         return table.values[0], None
     elif (both := _labels_and_counts(table, COUNT_NAMES | HEADERS["counted"])) and label in (None, both[0]):

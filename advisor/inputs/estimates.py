@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import real_numbers
-from advisor.inputs.columns import InputTable, find_column
+from advisor.inputs.columns import InputTable, find_column, refuse_same
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import missing_labels, refuse_repeated, shortened
 from advisor.inputs.numbers import LARGEST_TOTAL, is_missing, last_digit, looks_numeric
@@ -113,11 +113,7 @@ def _columns(table: InputTable, column: str | None, estimates: str | None) -> tu
     """Return the columns of the labels (None without labels) and of the estimates."""
     label = None if column is None else find_column(table, column, "--column")
     value = _estimate_column(table, label) if estimates is None else find_column(table, estimates, "--estimates")
-    if label == value:
-        raise InputError(
-            f"{table.source}: --column and --estimates both name column {table.called(value)}; "
-            f"the columns are {table.columns()}"
-        )
+    refuse_same(table, label, value, "--column and --estimates")
     if label is None and table.width > 1:
         label = next((at for at in table.values if at != value), 0)  # row numbers are the labels if there are no others
     return label, value

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from advisor.errors import InputError
@@ -90,22 +91,16 @@ _COUNTED = (None, "count", "proportion")
 _RULE = re.compile(r"[-+|:=_ ]*(?:-{3,}|={3,}|_{3,})[-+|:=_ ]*")
 
 
-def count_in_front(line: str) -> list[str]:
-    """Return label and count of a line that begins with the count; other lines as they are."""
-    return _cells(_FIRST, line)
-
-
-def count_behind(line: str) -> list[str]:
-    """Return label and count of a line that ends with the count; other lines as they are."""
-    return _cells(_LAST, line)
-
-
 def _cells(pattern: re.Pattern[str], line: str) -> list[str]:
     text = line.rstrip()
     if not text or _FOOTER.fullmatch(text):
         return []
     match = pattern.fullmatch(text)
     return [match["label"].strip(), match["count"]] if match else [text]
+
+
+# Label and count of a line that begins with the count, or ends with it; other lines as they are
+count_in_front, count_behind = partial(_cells, _FIRST), partial(_cells, _LAST)
 
 
 def printed_counts(source: str, lines: Sequence[str]) -> Callable[[str], list[str]] | None:

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.checks import shown, whole
 from advisor.errors import InputError, listed
 from advisor.inputs.columns import COUNT_NAMES
-from advisor.inputs.head import DETECTED, FileLayout
 from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import label_of
 from simulator._types import FloatArray, IntArray
@@ -261,13 +260,13 @@ def applied_to(estimate: Any, labels: Sequence[str], function: Callable[[FloatAr
 
 
 @contextmanager
-def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str, FileLayout]]:
-    """Give a file for a ``with`` block, and what is known of its layout; data in memory are written to one.
+def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str, bool | None]]:
+    """Give a file for a ``with`` block, and whether it has a header, if known; data in memory are written to one.
 
     source: the name of a file; or rows, each a cell or several: a series, an array, a list, or a frame with its header.
     """
     if isinstance(source, str | Path):
-        yield str(source), DETECTED
+        yield str(source), None
         return
     header = [str(column) for column in getattr(source, "columns", ())]
     if not header and _is_histogram(source):
@@ -287,7 +286,7 @@ def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str
             writer.writerows([header] if header else [])
             writer.writerows(_cells(row, name) for row in rows)
         try:
-            yield str(path), FileLayout(header=bool(header))
+            yield str(path), bool(header)
         except InputError as error:
             error.args = (str(error).replace(str(path), name),)
             raise

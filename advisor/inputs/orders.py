@@ -79,9 +79,9 @@ def recognised(labels: Sequence[str]) -> tuple[Fit, Fit | None] | None:
     >>> recognised(["5-9", "10-14", "0-4"])[0].labels, recognised(["apple", "pear"])
     (['0-4', '5-9', '10-14'], None)
     """
-    names = list(labels)
-    ranges = range_fit(names)
-    fits = list(chain([] if ranges is None else [ranges], date_fits(names), word_fits(names)))
+    names, texts = list(labels), {label: " ".join(label.casefold().split()) for label in labels}
+    ranges = range_fit(texts)
+    fits = list(chain([] if ranges is None else [ranges], date_fits(texts), word_fits(names)))
     if not fits:
         return None
     fewest = min(len(order.outside) for order in fits)
@@ -147,9 +147,8 @@ _TIMES = ("%H:%M", "%H:%M:%S", "%H.%M", "%Hh%M", "%I:%M %p", "%I:%M:%S %p", "%I.
 _TIME_WORDS = {"midnight": 0.0, "noon": 12 * 3600.0, "midday": 12 * 3600.0, "24:00": 24 * 3600.0}
 
 
-def date_fits(labels: list[str]) -> Iterator[Fit]:
-    """Yield the orders of dates and times that the labels fit."""
-    texts = {label: " ".join(label.casefold().split()) for label in labels}
+def date_fits(texts: dict[str, str]) -> Iterator[Fit]:
+    """Yield the orders of dates and times that labels fit, given in lower case with single blanks."""
     for name, key in (("dates", _date), ("parts of years", _part)):
         if order := _fit_of(name, texts, key):
             yield order
@@ -280,10 +279,9 @@ class _Range:
     units: tuple[str, str]
 
 
-def range_fit(labels: list[str]) -> Fit | None:
-    """Return the fit of labels to an order of ranges and numbers, written with a decimal point or comma."""
-    texts = {label: " ".join(label.casefold().split()) for label in labels}
-    numbers = [text for label in labels[:10_000] for text in re.findall(r"\d[\d.,]*\d", label)]
+def range_fit(texts: dict[str, str]) -> Fit | None:
+    """Return the fit of labels (with their plain texts) to an order of ranges and numbers, with a point or comma."""
+    numbers = [text for label in islice(texts, 10_000) for text in re.findall(r"\d[\d.,]*\d", label)]
     point = [text for text in numbers if "." in text]
     dots_group = bool(point) and all(decimal_signs(text)[0] for text in point)
     order = _ranges_fit(texts, dots_group=dots_group)

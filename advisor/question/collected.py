@@ -17,13 +17,14 @@ from advisor.inputs.labels import by_value, check_domain, look_alikes, shortened
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports import RawReports
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import lowest_count
+from advisor.inputs.reports.settings import numbers_note
 from advisor.question.request import Collected
 from advisor.question.spread import ROUNDING, SUM_SD, Origin, missing_budget, spread_doubt, sum_doubt
 from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._types import FloatArray
 from simulator.domain import Domain
 from simulator.methods import observe
+from simulator.protocols.hadamard import HadamardResponse
 from simulator.seeding import rng_for
 
 NORMAL = NormalDist()
@@ -53,7 +54,7 @@ def collect(
     k, domain
         The domain size, and all labels in their order, if they are known.
     ordered
-        Whether the order of the categories means something; None: only for numbers.
+        Whether the order of the categories means something; None: only for numbers that do not merely count categories.
     raw
         Whether this package made the estimate from reports, so that it was not rounded, cut or repaired.
 
@@ -62,14 +63,16 @@ def collect(
     InputError
         If the estimate cannot have this origin, or k or the domain do not fit.
     """
-    labels, values, notes, worries = read.labels, read.values, list(read.assumptions), list(read.warnings)
+    labels, values, worries = read.labels, read.values, list(read.warnings)
+    numbered = numbers_note(labels) if not read.labelled and ordered is None and domain is None else ()
+    notes = [*read.assumptions, *numbered]
     size, protocol, n = len(values), origin.protocol, origin.n
     if k is not None and k != size:
         raise InputError(
             f"the estimate has {size:,} categories, k = {k:,} was given: an estimate needs a value for every category "
             "of the domain, those nobody holds included"
         )
-    order = _arranged(labels, domain, ordered)
+    order = _arranged(labels, domain, False if numbered else ordered)
     names, place_of = order.labels, {label: at for at, label in enumerate(labels)}
     placed = values[[place_of[label] for label in names]]
     notes += [order.note] if order.note and order.note not in notes else []
@@ -116,7 +119,7 @@ def collect_tally(
     oracle = origin.oracle(len(read.labels))
     if isinstance(oracle, FrequencyOracle):
         estimate = oracle.estimate(tally.counts, tally.n)
-        estimated = RawEstimates(read.labels, estimate, read.assumptions, read.warnings)
+        estimated = RawEstimates(read.labels, estimate, read.assumptions, read.warnings, labelled=False)
         return collect(estimated, replace(origin, n=tally.n), domain=domain, ordered=ordered, raw=True)
     if ordered is False:
         raise InputError(f"protocol {oracle.key} needs an ordered domain: leave out --unordered")
@@ -126,14 +129,7 @@ def collect_tally(
     return Collected(oracle, tally.n, read.labels, observed, (*read.assumptions, *none), warnings)
 
 
-def tally_in_memory(
-    labels: tuple[str, ...],
-    tally: Tally,
-    origin: Origin,
-    *,
-    ordered: bool | None = None,
-    assumptions: Sequence[str] = (),
-) -> Collected:
+def tally_in_memory(labels: tuple[str, ...], tally: Tally, origin: Origin, *, ordered: bool | None = None) -> Collected:
     """Check a tally, and return it as `collect_tally` does.
 
     Raises InputError if it cannot be a tally of the protocol.
@@ -143,11 +139,12 @@ def tally_in_memory(
     size = oracle.sample_tally(np.bincount([0], minlength=k), np.random.default_rng(0)).counts.shape
     if counts.shape != size or counts.dtype.kind not in "iuf" or not np.isfinite(counts).all():
         raise InputError(f"a tally of {protocol} with k = {k} holds {size[0]} counts, got shape {counts.shape}")
-    lowest = lowest_count(oracle, tally.n)
+    # Reports support values, and never contradict any, but those of hr
+    lowest = -tally.n if isinstance(oracle, HadamardResponse) else 0
     if counts.dtype.kind != "f" and counts.min() < lowest:
         raise InputError(f"a tally of {protocol} counts reports, got {counts.min()}: a count is at least {lowest}")
     odd = implausible(tally, oracle) if tally.n > 0 else ()
-    return collect_tally(RawReports(labels, tally, tuple(assumptions), odd), origin, ordered=ordered)
+    return collect_tally(RawReports(labels, tally, (), odd), origin, ordered=ordered)
 
 
 def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool | None) -> Arrangement:

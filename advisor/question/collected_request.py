@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -11,19 +10,11 @@ from advisor.checks import text, whole
 from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import RawEstimates, read_estimates
-from advisor.inputs.head import FileLayout
 from advisor.inputs.labels import shortened
 from advisor.inputs.reports import count_reports, total_bytes, with_categories
-from advisor.inputs.reports.settings import (
-    MOST_STEPS,
-    PARAMETERS,
-    RATES,
-    Parameters,
-    check_parameters,
-    numbers_note,
-    report_kind,
-)
+from advisor.inputs.reports.settings import MOST_STEPS, PARAMETERS, RATES, Parameters, ReportSettings, check_parameters
 from advisor.inputs.reports.tallies import Counts
+from advisor.question.cluster import refusals
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request, check_surrogate
 from advisor.question.option import Settings, like, option
@@ -34,7 +25,6 @@ from advisor.question.sample import sample_name
 from advisor.question.settings import Columns, Menu, require_one
 from advisor.question.spread import Origin
 from advisor.question.statement import ROUNDING, Statement, convert, is_uneven
-from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
 MANY_HASHES, BYTES = 2e10, 13  # hashes from which processes are worth their start, and bytes of a report of one
@@ -202,7 +192,8 @@ def _budget_note(question: CollectedQuestion, labels: Sequence[str]) -> tuple[st
 def _check_answers(question: CollectedQuestion, labels: Sized) -> None:
     """Refuse two answers where p and q of grr alone say that there are more."""
     p, q, k = question.collection.own_rate, question.collection.other_rate, question.domain.k
-    if p is not None and question.cleaning.domain is None and len(labels) == 2 < (k or 2):
+    unnamed = question.collection.protocol == "grr" and question.cleaning.domain is None
+    if unnamed and p is not None and len(labels) == 2 < (k or 2):
         raise InputError(
             f"p={p:g} and q={q:g} fit {k} answers, and there are two: give --domain FILE with all of them, one per "
             "line; of two, first that which p and q are about"
@@ -215,6 +206,9 @@ def check_collected(question: CollectedQuestion) -> None:
     Raises InputError for the first that does not fit.
     """
     check_menu(question)
+    if question.simulation.max_repetitions is not None:
+        message = "max-reps is for a sample: an estimate is answered with the same repetitions for every method"
+        raise InputError(message, ("--max-reps",))
     collection = question.collection
     ordered = question.domain.ordered is not False
     check_surrogate(collection.surrogate, collection.protocol or "", ordered=ordered)
@@ -225,11 +219,11 @@ def estimate_request(question: CollectedQuestion) -> Request:
 
     Raises InputError if the file, or its stated content, is invalid.
     """
-    columns, collection = question.columns, question.collection
+    columns = question.columns
     domain = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
     estimates = question.estimate_columns.estimates
     read = read_estimates(question.path, column=columns.label, estimates=estimates, layout=columns.layout)
-    _check_answers(question, read.labels if collection.protocol == "grr" else ())
+    _check_answers(question, read.labels)
     return request_of_estimate(question, read, domain=domain, name=sample_name(question.path))
 
 
@@ -242,11 +236,9 @@ def request_of_estimate(
 
     Raises InputError if its stated origin is wrong.
     """
-    ordered = question.domain.ordered
-    notes = numbers_note(read.labels) if not read.labelled and ordered is None and domain is None else ()
-    read = replace(read, assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions, *notes))
-    ordered = False if notes else ordered
-    collected = collect(read, question.origin, k=question.domain.k, domain=domain, ordered=ordered)
+    read = replace(read, assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions))
+    categories = question.domain
+    collected = collect(read, question.origin, k=categories.k, domain=domain, ordered=categories.ordered)
     surrogate = question.collection.surrogate
     return build_estimate_request(question, collected, name=name, surrogate=surrogate, column=read.column)
 
@@ -257,44 +249,37 @@ def counts_of_reports(
     *,
     jobs: int | None = None,
     digests: bool = False,
-    domain: Sequence[str] | None = None,
-    layout: FileLayout | None = None,
+    domain: tuple[str, ...] | None = None,
 ) -> Counts:
     """Count reports, as the options say how they are written; the rest is as in `count_reports`.
 
     jobs: how many work, None for as many as pay.
-    domain, layout: instead of the file of the domain, and of what the options say of the layout.
+    domain: instead of the file of the domain.
 
     Raises InputError if a file, or its stated content, is invalid.
     """
-    k, columns, collection = question.domain.k, question.columns, question.collection
-    how, cleaning = question.report_format, question.cleaning
-    categories = domain if cleaning.domain is None else read_domain(cleaning.domain)
-    protocol = collection.protocol or ""
-    if jobs is None and not question.cluster.is_dask:
-        hashes = (k or len(categories or ())) if report_kind(protocol) == "hash" else 0
-        jobs = None if total_bytes(paths) / BYTES * hashes > MANY_HASHES else 1
-    counts = count_reports(
-        paths,
-        protocol,
+    how, cleaning, n = question.report_format, question.cleaning, question.terms.n
+    settings = ReportSettings(
+        question.collection.protocol or "",
         question.epsilon,
-        k=k,
-        domain=categories,
-        column=columns.label,
-        counts=how.counts,
-        n=question.terms.n if how.counts is not None else None,
-        layout=layout or columns.layout,
+        k=question.domain.k,
+        domain=domain if cleaning.domain is None else read_domain(cleaning.domain),
+        column=question.columns.label,
         hash=how.hash,
+        parameters=question.collection.parameters,
         steps=how.steps,
+        counts=how.counts,
+        n=None if how.counts is None else n,
         missing=cleaning.missing_codes,
         skip_bad=how.skip_bad,
-        parameters=collection.parameters,
-        workers=question.cluster.workers(jobs),
-        digests=digests,
     )
-    if isinstance(answers := counts.counted.counts, Counter):
-        _check_answers(question, answers)
-    n = question.terms.n
+    if jobs is None and not question.cluster.is_dask:
+        hashes = (settings.k or len(settings.domain or ())) if settings.kind == "hash" else 0
+        jobs = None if total_bytes(paths) / BYTES * hashes > MANY_HASHES else 1
+    workers = question.cluster.workers(jobs)
+    with refusals():
+        counts = count_reports(paths, settings, layout=question.columns.layout, workers=workers, digests=digests)
+    _check_answers(question, counts.counted.counts)
     if n not in (None, counts.n):
         raise InputError(
             f"the {'file holds' if len(counts.files) == 1 else 'files hold'} {counts.n:,} reports, --n {n:,} "
@@ -308,14 +293,12 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
 
     Raises InputError if reports of the protocol hardly count so.
     """
-    domain, origin, read = question.domain, question.origin, with_categories(counts)
+    origin, read = question.origin, with_categories(counts)
     given = counts.settings.domain if counts.settings.domain_given else None
-    unordered = domain.ordered is None and given is None and origin.protocol in frequency_oracles()
-    notes = numbers_note(read.labels) if unordered else ()
     note = (f"{read.tally.n:,} reports read", *_budget_note(question, read.labels))
-    read = replace(read, assumptions=(*note, *read.assumptions, *notes))
+    read = replace(read, assumptions=(*note, *read.assumptions))
     try:
-        collected = collect_tally(read, origin, domain=given, ordered=False if notes else domain.ordered)
+        collected = collect_tally(read, origin, domain=given, ordered=question.domain.ordered)
     except InputError as error:
         oracle = origin.oracle(len(read.labels))
         pure = isinstance(oracle, HadamardResponse) and oracle.blocks > 1 and question.epsilon <= 1

@@ -9,7 +9,6 @@ from advisor.errors import InputError, listed
 from advisor.question.collected import POSITIVE_PART
 from advisor.question.constraints import bounded, constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
-from advisor.question.option import refuse
 from advisor.question.question import Question
 from advisor.question.request import BOOTSTRAP, CURVES, Collected, Request
 from advisor.question.settings import EVERY
@@ -41,7 +40,6 @@ def build_estimate_request(
 
     Raises InputError if a metric, a method or the surrogate that was asked for does not fit.
     """
-    _check(question)
     _check_clipped(question, collected)
     k, n, seed = len(collected.labels), collected.n, question.simulation.seed
     kind = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
@@ -109,17 +107,6 @@ def _frequencies_behind(collected: Collected, surrogate: str, seed: int, draws: 
     return surrogate_populations(
         surrogate, observed.estimate, observed.covariance, ordered=collected.ordered, rng=rng, draws=draws
     )
-
-
-def _check(question: Question) -> None:
-    """Refuse what cannot be asked of a collection that is over.
-
-    Raises InputError if there is any of it.
-    """
-    refuse(question.given("plurality"), "is for a collection to come: leave it out for an estimate that is there")
-    if question.simulation.max_repetitions is not None:
-        message = "max-reps is for a sample: an estimate is answered with the same repetitions for every method"
-        raise InputError(message, ("--max-reps",))
 
 
 def _check_clipped(question: Question, collected: Collected) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, near_miss
 from advisor.inputs.bins import Bins
-from advisor.question.settings import Shape
+from advisor.question.question import Question
 from knowledge.describe.assumption import SKEW, parse_shape
 from knowledge.describe.profile import SKEW_MAX
 from simulator import METRICS
@@ -77,25 +77,20 @@ class Frequencies:
         )
 
 
-def assumed_shape(
-    k: int,
-    shape: Shape,
-    *,
-    ordered: bool | None = None,
-    metrics: Iterable[str] = (),
-    seed: int = 0,
-    simulated: bool = True,
-) -> Frequencies:
+def assumed_frequencies(question: Question, metrics: Iterable[str] = (), *, simulated: bool = True) -> Frequencies:
     """Return the frequencies of a Zipf exponent (default 1), or of a shape ``NAME[:PARAMETER]``.
 
     Where they are simulated they are one population, a Zipf exponent in falling order; a look-up without data averages
     over several populations of one skew.
 
-    The categories are ordered if `ordered` says so; if it is None, where one of the metrics needs an order: a shape
-    says how frequencies fall, not that the categories have an order.
+    The categories are ordered if the question says so; if it does not say, where one of the metrics needs an order: a
+    shape says how frequencies fall, not that the categories have an order.
 
-    Raises InputError if the skew, the shape or its parameter is wrong.
+    Raises InputError if k is missing, or the skew, the shape or its parameter is wrong.
     """
+    k, ordered, shape = question.domain.k, question.domain.ordered, question.shape
+    if k is None:
+        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
     if shape.skew is not None and not 0 <= shape.skew <= SKEW_MAX:
         raise InputError(f"skew must be a number between 0 and {SKEW_MAX:g}, got {shape.skew:g}")
     assumed = []
@@ -114,7 +109,7 @@ def assumed_shape(
     if needs and ordered is None:
         assumed.append(f"ordered categories, as {needs[0]} needs (--ordered)")
     try:
-        weights = frequencies(name, k, parameter, seed=seed)
+        weights = frequencies(name, k, parameter, seed=question.simulation.seed)
     except ValueError as error:
         raise InputError(str(error)) from None
     used = SHAPES[name].parameter if parameter is None else parameter

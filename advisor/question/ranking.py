@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from advisor.question.central import central_budgets
 from advisor.question.constraints import bounded, constrained
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
-from advisor.question.frequencies import Frequencies
+from advisor.question.frequencies import Frequencies, assumed_frequencies
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
 from advisor.question.request import Request
-from advisor.question.sample import assumed_frequencies, simulated_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import N_MAX
 from knowledge.describe.assumption import USERS
 from knowledge.predict import predicted_metrics

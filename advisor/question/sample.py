@@ -16,10 +16,10 @@ from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.transactions import read_transactions
 from advisor.question.cleaning import Cleaning
-from advisor.question.frequencies import Frequencies, assumed_shape
+from advisor.question.frequencies import Frequencies, assumed_frequencies
 from advisor.question.option import refuse
 from advisor.question.question import MemorySample, Question
-from advisor.question.settings import Categories, Columns
+from advisor.question.settings import Categories
 
 MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
 MOST_NUMBERS = 1000  # different numbers from which bins are suggested
@@ -36,18 +36,6 @@ def simulated_frequencies(question: Question, metrics: tuple[str, ...] = ()) -> 
     return frequencies
 
 
-def assumed_frequencies(question: Question, metrics: tuple[str, ...] = (), *, simulated: bool = True) -> Frequencies:
-    """Return the frequencies of the shape of a question: simulated, or looked up without data.
-
-    Raises InputError if k is missing, or the shape is unknown or has no such parameter.
-    """
-    domain, seed = question.domain, question.simulation.seed
-    if domain.k is None:
-        raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
-    ordered = domain.ordered
-    return assumed_shape(domain.k, question.shape, ordered=ordered, metrics=metrics, seed=seed, simulated=simulated)
-
-
 def frequencies_over(
     question: Question, domains: Iterable[Categories], metrics: tuple[str, ...] = ()
 ) -> tuple[Frequencies, ...]:
@@ -62,8 +50,7 @@ def frequencies_over(
     if isinstance(question.sample, MemorySample):
         histogram, name = _memory_histogram(question.sample, cleaning)
     else:
-        path = question.path
-        histogram, name = _file_histogram(path, question.columns, cleaning, question.terms.n), sample_name(path)
+        histogram, name = _file_histogram(question), sample_name(question.path)
     return tuple(over_domain(histogram, name, domain, cleaning) for domain in domains)
 
 
@@ -91,7 +78,8 @@ def known_labels(question: Question, file: HeldFile) -> int | None:
     return None if made is None else len(made.labels) if isinstance(made, RawHistogram) else 0
 
 
-def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | None) -> RawHistogram:
+def _file_histogram(question: Question) -> RawHistogram:
+    path, columns, cleaning, n = question.path, question.columns, question.cleaning, question.terms.n
     key = (path, columns, cleaning)
     if cleaning.transactions:
         unused = columns.given("column", "counts")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
@@ -103,7 +104,7 @@ def fitting_budgets(values: FloatArray, origin: Origin) -> tuple[float, float] |
     values
         ``(k,)`` raw frequencies.
     origin
-        The stated origin of the estimate, whose budget is left open.
+        The stated origin of the estimate, by a protocol for categories, whose budget is left open.
 
     Returns
     -------
@@ -113,11 +114,9 @@ def fitting_budgets(values: FloatArray, origin: Origin) -> tuple[float, float] |
     test, fitting = noise_test(values, OUTSIDE), []
     for epsilon in BUDGETS:
         try:
-            oracle = replace(origin, epsilon=float(epsilon)).oracle(len(values))
+            oracle = cast(FrequencyOracle, replace(origin, epsilon=float(epsilon)).oracle(len(values)))
         except InputError:  # p and q that were given promise less
             continue
-        if not isinstance(oracle, FrequencyOracle):
-            return None
         noise = oracle.noise(origin.n)
         least, most = test(noise)
         reach = 0.0 if noise.sums_to_one else SUM_SD * (len(values) * noise.variance_at_zero) ** 0.5

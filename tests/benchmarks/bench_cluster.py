@@ -21,6 +21,7 @@ import pandas as pd
 from distributed import Client, LocalCluster
 
 from advisor.inputs.reports import count_reports
+from advisor.inputs.reports.settings import ReportSettings
 from advisor.inputs.reports.tallies import tally_text
 from knowledge.making.workers import Workers
 from simulator import PROTOCOLS, rng_for
@@ -50,7 +51,7 @@ def cluster_of(workers):
 
 def counted(folder, workers=None):
     start = time.perf_counter()
-    counts = count_reports(str(folder / "*.csv"), "olh", EPSILON, k=K, workers=workers, digests=True)
+    counts = count_reports([str(folder / "*.csv")], ReportSettings("olh", EPSILON, k=K), workers=workers, digests=True)
     return time.perf_counter() - start, tally_text(counts)
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 from advisor.extensions.places.cells import read_places
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.reports import count_reports
+from advisor.inputs.reports.settings import ReportSettings
 from simulator.protocols import PROTOCOLS
 
 BLOCK = 65_536
@@ -70,8 +71,12 @@ def main():
     kinds = {
         "sample": (lambda path: read_histogram(str(path), column="state"), counted, ["state"]),
         "quoted": (lambda path: read_histogram(str(path), column="state"), counted, ["state"]),
-        "olh": (lambda path: count_reports(str(path), "olh", 1.0, k=K_REPORTS), read_only, ["seed", "symbol"]),
-        "pgr": (lambda path: count_reports(str(path), "pgr", 1.0, k=256), counted, ["symbol"]),
+        "olh": (
+            lambda path: count_reports([str(path)], ReportSettings("olh", 1.0, k=K_REPORTS)),
+            read_only,
+            ["seed", "symbol"],
+        ),
+        "pgr": (lambda path: count_reports([str(path)], ReportSettings("pgr", 1.0, k=256)), counted, ["symbol"]),
         "grid": (lambda path: read_places(str(path), columns="row,col", grid="32x32"), counted, ["row", "col"]),
         "degrees": (lambda path: read_places(str(path), columns="lon,lat", cell_km=1.0), read_only, ["lon", "lat"]),
     }

@@ -17,8 +17,9 @@ from advisor.errors import InputError, printable
 from advisor.figures import csv_of
 from advisor.inputs.held import HeldFile, holding
 from advisor.inputs.histogram import read_head
-from advisor.question.frequencies import assumed_shape
-from advisor.question.settings import Shape
+from advisor.question.frequencies import assumed_frequencies
+from advisor.question.question import Question
+from advisor.question.settings import Categories, Shape
 
 MEGABYTE = 1_000_000
 LARGEST = 50 * MEGABYTE  # maximum size of a file
@@ -90,7 +91,7 @@ def safe_name(name: str) -> str:
 @lru_cache(maxsize=4)
 def assumed_file(shape: Shape, k: int, n: int, ordered: bool | None) -> tuple[HeldFile, bool]:
     """Return a file with `n` people whose answers have the frequencies of a shape, and whether these have an order."""
-    assumed = assumed_shape(k, shape, ordered=ordered)
+    assumed = assumed_frequencies(Question(domain=Categories(k=k, ordered=ordered), shape=shape))
     rows = [*enumerate(assumed.counts(n).tolist(), start=1)]
     # The most common answer stands between the others: at an end, one that half of the people give is read as a total.
     return HeldFile(csv_of([(LABEL, PEOPLE), *rows[k // 2 :], *rows[: k // 2]]).encode()), assumed.ordered

@@ -20,13 +20,12 @@ from advisor.answers.rank.verdict import ENOUGH, USELESS
 from advisor.answers.rank.worth_it import first_need
 from advisor.checks import choice, real, whole
 from advisor.figures import rounded
-from advisor.question.frequencies import Frequencies
+from advisor.question.frequencies import Frequencies, assumed_frequencies
 from advisor.question.option import Settings, like, option
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
 from advisor.question.rules import USERS_LOW
-from advisor.question.sample import assumed_frequencies
 from advisor.question.settings import ROUNDS_MAX, Categories, Goal, Instant, Terms
 from knowledge.menu import EPSILON, USERS
 from knowledge.ranking import range_warnings

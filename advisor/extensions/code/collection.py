@@ -121,7 +121,7 @@ class CodedCollection:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What its lines depend on besides, as `advisor.inputs.reports` calls it."""
+        """What its lines depend on besides, as `advisor.inputs.reports.settings` calls it."""
         if self.protocol in HASHED:
             return {"hash": self.hash}
         return {"steps": self.parameters.whole("GRID")} if self.protocol == "she" else {}

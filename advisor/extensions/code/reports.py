@@ -13,7 +13,7 @@ from advisor.errors import InputError
 from advisor.extensions.code.collection import CodedCollection, client_file, rendered
 from advisor.inputs.head import FileLayout
 from advisor.inputs.reports import count_reports, with_categories
-from advisor.inputs.reports.settings import place_names
+from advisor.inputs.reports.settings import ReportSettings, place_names
 from simulator import Tally
 
 BLOCK = 100_000  # lines that are read at once
@@ -41,17 +41,12 @@ def counted(collection: CodedCollection, lines: Iterable[str]) -> tuple[Tally, i
 
 def _tallies(collection: CodedCollection, block: list[str]) -> Iterator[Tally]:
     """Yield tallies of the lines that are reports: a block with one that is none is read by halves."""
+    settings = ReportSettings(
+        collection.read_as, collection.epsilon, domain=place_names(collection.k), **collection.options
+    )
+    content = io.BytesIO("\n".join(block).encode())
     with suppress(InputError):
-        counts = count_reports(
-            "-",
-            collection.read_as,
-            collection.epsilon,
-            domain=place_names(collection.k),
-            layout=FileLayout(header=False),
-            stdin=io.BytesIO("\n".join(block).encode()),
-            **collection.options,
-        )
-        tally = with_categories(counts).tally
+        tally = with_categories(count_reports(["-"], settings, layout=FileLayout(header=False), stdin=content)).tally
         if tally.n == len(block):
             yield tally
             return

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows, real_numbers, whole_counts
-from advisor.inputs.columns import COUNT_NAMES, MOST_DEGREES, InputTable, find_column
+from advisor.inputs.columns import COUNT_NAMES, MOST_DEGREES, InputTable, find_column, refuse_same
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.table import opened_rows
 from advisor.question.settings import KM_PER_DEGREE, MOST_CELLS, parse_grid
@@ -141,7 +141,10 @@ def _columns(
                 )
         at = at[::-1] if at[0] in second - first or at[1] in first - second else at
     if counts is not None:
-        return at, find_column(table, counts, "--counts"), axes
+        count = find_column(table, counts, "--counts")
+        for place in at:
+            refuse_same(table, place, count, "--columns and --counts")
+        return at, count, axes
     return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None), axes
 
 

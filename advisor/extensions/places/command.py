@@ -113,8 +113,8 @@ def places(
         If the data are no places, or something is out of range or does not go together.
     """
     question = PlacesQuestion.of(locals() | {"curve": tuple(curve)})
-    with file_of(source, "places") as (path, layout):
-        question = replace(question, sample=path, columns=replace(question.columns, header=layout.header))
+    with file_of(source, "places") as (path, header):
+        question = replace(question, sample=path, columns=replace(question.columns, header=header))
         question.check_places()
         request = places_request(question)
     return PlacesAnswer.of(answer_places(request))

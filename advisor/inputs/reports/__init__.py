@@ -35,12 +35,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import DETECTED, Expected, FileLayout
-from advisor.inputs.labels import check_domain, plural
+from advisor.inputs.labels import plural
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.categories import (
     check_labels,
@@ -58,8 +58,10 @@ from advisor.inputs.reports.tallies import Counts, ReportFile, difference, is_ta
 from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
-from knowledge.making.workers import Workers, WorkersError
+from knowledge.making.workers import Workers
 from simulator import Tally
+
+ALONE = Workers()  # this process
 
 _COUNTINGS: dict[str, Callable[[Rows, ReportSettings], Counting]] = {
     "value": count_values,
@@ -85,16 +87,13 @@ class RawReports:
 
 
 def count_reports(
-    path: str | Sequence[str],
-    protocol: str,
-    epsilon: float,
+    paths: Sequence[str],
+    settings: ReportSettings,
     *,
-    domain: Sequence[str] | None = None,
     layout: FileLayout = DETECTED,
     stdin: BinaryIO | None = None,
-    workers: Workers | None = None,
+    workers: Workers = ALONE,
     digests: bool = False,
-    **others: Any,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report per row.
 
@@ -103,34 +102,27 @@ def count_reports(
 
     Parameters
     ----------
-    path : str, or several
+    paths : sequence of str
         Files and patterns of their names, "-" for standard input.
-    protocol, epsilon : str, float
-        The key of a protocol above, and the privacy budget of each report.
-    domain, layout : sequence of str and FileLayout, or None
-        All categories in the order of the users' devices; what the user says about the layout. Without a domain they
-        are 0 to k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
+    settings : ReportSettings
+        How the reports were made and written. Without a domain the categories are 0 to k - 1; for grr and ss also 1 to
+        k or other labels, if the reports hold these.
+    layout : FileLayout
+        What the user says about the layout.
     stdin : binary file, or None
         What "-" reads.
     workers, digests : Workers and bool
-        Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
-    others
-        Other fields of `ReportSettings`, such as `k` and `column`.
+        Workers that count; whether to digest the files, so that `tally_text` can identify them.
 
     Raises
     ------
     InputError
         If the options or a file are wrong; a single line says what is wrong, where, and how to fix it.
+    WorkersError
+        If there are no workers, or all have left.
     """
-    labels = None if domain is None else check_domain(domain)
-    if labels is not None and len(labels) < 2:
-        raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
-    if labels is not None and others.get("k") not in (None, len(labels)):
-        raise InputError(f"--k: got {others['k']}, but the domain has {len(labels)} labels; leave out --k")
-    settings = ReportSettings(protocol, epsilon, domain=labels, domain_given=labels is not None, **others)
-    settings = settings if labels is None else replace(settings, k=len(labels))
-    settings.check()
-    paths, twice = named_files([path] if isinstance(path, str) else path)
+    settings = replace(settings.checked(), domain_given=settings.domain is not None)
+    paths, twice = named_files(paths)
     several = len(paths) > 1
     if several and settings.counts is not None and settings.n is not None:
         raise InputError("--counts with --n is for one file: write a --tally of each, and add them up with --merge")
@@ -144,16 +136,13 @@ def count_reports(
         for path, name in zip(paths, names, strict=True):
             if path != "-" and is_tally(path):
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
-        inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
+        inline = workers.jobs == 1 and workers.backend != "dask"
         tasks = reading.tasks(paths, stdin, whole_files=inline or settings.counts is not None)
         reports, total = [0] * len(paths), reading.total
-        try:
-            # In order, so that the error names the first problem.
-            for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
-                total.add(counted, "these files" if several else names[at])
-                reports[at] += counted.n
-        except WorkersError as error:
-            raise InputError(f"--backend dask: {error}") from None
+        # In order, so that the error names the first problem.
+        for at, counted in workers.results(_count, tasks, ordered=True):
+            total.add(counted, "these files" if several else names[at])
+            reports[at] += counted.n
     gone, bad = total.missing, total.bad
     check_bad(bad, total.n + gone + len(bad))
     if not total.n:
@@ -280,7 +269,7 @@ def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
     A name of an existing file is not a pattern, whatever characters it holds. Standard input, "-", comes last.
 
-    Raises InputError for a pattern without a matching file, and if no file is named.
+    Raises InputError for a pattern without a matching file.
     """
     paths_found: list[str] = []
     for name in names:
@@ -291,8 +280,6 @@ def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
         if not fitting:
             raise InputError(f"{printable(name)}: no file fits this pattern")
         paths_found += fitting
-    if not paths_found:
-        raise InputError("no file with reports is named: name one, or several, or - for standard input")
     kept: dict[object, str] = {}
     twice: dict[str, None] = {}
     for name in sorted(paths_found, key=lambda name: (name == "-", name)):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.columns import InputTable, find_column, numbers_rows
+from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import MOST_LABELS, NO_CODES, MissingCodes
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.protocols.grr import ForcedResponse
-from simulator.protocols.hadamard import HadamardResponse
 
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 """Kinds of reports that can be written into a file."""
@@ -56,11 +56,6 @@ def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters)
         raise InputError(f"{listed(flags)}: {error}") from None
 
 
-def lowest_count(protocol: Protocol, n: int) -> int:
-    """Return the lower bound of a count of n reports: 0 if reports support values, and never contradict any."""
-    return -n if isinstance(protocol, HadamardResponse) else 0
-
-
 def check_parameters(protocol: str, parameters: Parameters) -> None:
     """Raise InputError for a parameter that the protocol does not have."""
     for name, flag in PARAMETERS.items():
@@ -76,7 +71,7 @@ def _foreign(flag: str, protocol: str, owners: Sequence[str]) -> InputError:
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """The user's settings for reports; `k` is the size of the domain if a domain is given."""
+    """The user's settings for reports."""
 
     protocol: str
     epsilon: float
@@ -106,12 +101,17 @@ class ReportSettings:
         hashed = {} if self.hash is None else {"hash": self.hash}
         return protocol_with(self.protocol, k, self.epsilon, {**self.parameters, **hashed})
 
-    def check(self) -> None:
-        """Check the options before any byte is read.
+    def checked(self) -> ReportSettings:
+        """Return the settings with stripped labels of the domain, whose number is k, before any byte is read.
 
         Raises InputError for the first option that does not fit.
         """
         protocol, kind, k = self.protocol, self.kind, self.k
+        labels = None if self.domain is None else check_domain(self.domain)
+        if labels is not None and len(labels) < 2:
+            raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
+        if labels is not None and k not in (None, len(labels)):
+            raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
         if kind not in READABLE:
             allowed = readable_protocols()
             miss = "" if kind else near_miss(protocol, allowed)
@@ -122,7 +122,7 @@ class ReportSettings:
             raise InputError(f"eps must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {self.epsilon}")
         if k is not None and not 2 <= k <= MOST_LABELS:
             raise InputError(f"--k: got {k}; a domain has 2 to {MOST_LABELS} categories")
-        if k is None and self.domain is None and kind not in _TELL_K:
+        if k is None and labels is None and kind not in _TELL_K:
             raise InputError(
                 f"reports of {protocol} do not tell how many categories there are; say so with --k, or name all "
                 "with --domain FILE"
@@ -144,6 +144,7 @@ class ReportSettings:
                 f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or "
                 "put them first"
             )
+        return self if labels is None else replace(self, k=len(labels), domain=labels)
 
     def __str__(self) -> str:
         return f"{self.protocol} with eps={self.epsilon:g}"

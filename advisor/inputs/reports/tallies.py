@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from advisor.checks import shown
 from advisor.errors import InputError, printable
-from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import LARGEST_TOTAL
 from advisor.inputs.reports.categories import check_labels
 from advisor.inputs.reports.counting import Counted
@@ -81,23 +80,15 @@ def tally_text(counts: Counts) -> str:
         **{field: getattr(settings, field) for field in SETTINGS},
         "parameters": dict(sorted(settings.parameters.items())),
         "n": counts.n,
-        "unit": _unit(settings),
+        "unit": "2^-64" if settings.kind == "cells" else "reports",
         # Some languages cannot represent integers of more than 53 bits.
-        "counts": [_written(count) for count in counted.counts.tolist()]
+        "counts": [count if abs(count) < 1 << 53 else str(count) for count in counted.counts.tolist()]
         if isinstance(counted.counts, np.ndarray)
         else dict(sorted(counted.counts.items())),
         "files": [asdict(file) for file in counts.files],
     }
     content["check"] = _check(content)
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _unit(settings: ReportSettings) -> str:
-    return "2^-64" if settings.kind == "cells" else "reports"
-
-
-def _written(count: int) -> int | str:
-    return count if abs(count) < 1 << 53 else str(count)
 
 
 def _check(content: Mapping[str, Any]) -> str:
@@ -139,8 +130,7 @@ def read_tally(path: str) -> Counts:
 def _counts(content: Mapping[str, Any]) -> Counts:
     counts = content["counts"]
     settings = ReportSettings(**{field: content[field] for field in (*SETTINGS, "parameters")})
-    settings = settings if settings.domain is None else replace(settings, domain=check_domain(settings.domain))
-    settings.check()
+    settings = settings.checked()
     check_parameters(settings.protocol, settings.parameters)
     files = tuple(ReportFile(**file) for file in content["files"])
     if isinstance(counts, dict):

@@ -14,6 +14,7 @@ from advisor.inputs.head import FileLayout
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.numbers import MissingCodes
 from advisor.inputs.reports import count_reports, with_categories
+from advisor.inputs.reports.settings import ReportSettings
 
 
 def gz(data):
@@ -61,8 +62,16 @@ def read_file(folder, name, data, **options):
     return read_histogram(put(folder, name, data), **with_layout(options))
 
 
+def counted(paths, protocol, epsilon, **options):
+    """Return the counts of reports in a file, or several, with all options by name."""
+    options = with_layout(options)
+    how = {name: options.pop(name) for name in ("layout", "stdin", "workers", "digests") if name in options}
+    paths = [paths] if isinstance(paths, str) else paths
+    return count_reports(paths, ReportSettings(protocol, epsilon, **options), **how)
+
+
 def read_reports(path, protocol, epsilon, **options):
-    return with_categories(count_reports(path, protocol, epsilon, **with_layout(options)))
+    return with_categories(counted(path, protocol, epsilon, **options))
 
 
 def users(read):

@@ -133,6 +133,7 @@ BAD_PLACES = [
     ("lon,lat\n1,2\n1,2\n", {}, "differ in both coordinates"),
     ("lon,lat\n1,2\n1,95\n", {}, "latitude must be between"),
     ("r,c\n0,0\n", {"columns": "r", "grid": "2x2"}, "must name two columns"),
+    ("r,c\n0,1\n", {"columns": "r,c", "counts": "2", "grid": "2x2"}, "--columns and --counts both name column 'c'"),
     ("r,c\n0,0\n", {"columns": "r,r", "grid": "2x2"}, "twice"),
     ("r,c\n0,5\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the column must be a whole number from 0 to 1"),
     ("r,c\n0,x\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the coordinate 'x' is not a number"),

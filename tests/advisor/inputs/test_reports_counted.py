@@ -4,12 +4,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from advisor.inputs.reports import count_reports
 from advisor.inputs.reports.tallies import read_tally, tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.cli_answers import refused
 from tests.advisor.inputs.made_reports import NAMES, made, read_file
-from tests.advisor.inputs.reading import parquet, put, read_reports, refusal
+from tests.advisor.inputs.reading import counted, parquet, put, read_reports, refusal
 from tests.cells import over
 
 SURVEY = "answer,n\nno,1604\nyes,831\n"
@@ -76,7 +75,7 @@ TALLIES = [
 
 @over(TALLIES)
 def test_a_tally_of_counts_is_read_again(protocol, text, options, n, expected, *, tmp_path):
-    counts = count_reports(put(tmp_path, "counts.csv", text), protocol, 1.0, digests=True, **options)
+    counts = counted(put(tmp_path, "counts.csv", text), protocol, 1.0, digests=True, **options)
     part = read_tally(put(tmp_path, "tally.json", tally_text(counts)))
     assert (part.n, json.loads(tally_text(part))["counts"]) == (n, expected)
 
@@ -114,6 +113,6 @@ def test_numbers_of_rows_and_of_repeated_values_are_no_counts(tmp_path):
     paths = [put(tmp_path, f"{part}.csv", LONG) for part in "ab"]
     assert "is for one file" in refusal(read_reports, paths, "rappor", 1.0, counts="sum", n=100)
     paths = [put(tmp_path, f"{part}.csv", SUMS) for part in "ab"]
-    for workers in (None, Workers(2, "threading")):
+    for workers in (Workers(), Workers(2, "threading")):
         read = read_reports(paths, "rappor", 1.0, counts="total", workers=workers)
         assert read.tally.counts.tolist() == [240, 280, 320]

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from advisor.inputs import source
-from advisor.inputs.reports import count_reports, merge_reports, named_files, with_categories
+from advisor.inputs.reports import merge_reports, named_files, with_categories
 from advisor.inputs.reports.counting import Counted
 from advisor.inputs.reports.settings import readable_protocols
 from advisor.inputs.reports.tallies import tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.cli_answers import refused
 from tests.advisor.inputs.made_reports import K, rows, written
-from tests.advisor.inputs.reading import Pipe, put, read_reports, refusal, with_layout
+from tests.advisor.inputs.reading import Pipe, counted, put, read_reports, refusal
 
 
 def kept(files, protocol, **options):
-    parts = [count_reports(path, protocol, 1.0, digests=True, **with_layout(options)) for path in files]
+    parts = [counted(path, protocol, 1.0, digests=True, **options) for path in files]
     paths = [Path(path).with_suffix(".json") for path in files]
     return [put(path.parent, path.name, tally_text(part)) for path, part in zip(paths, parts, strict=True)]
 
@@ -88,9 +88,9 @@ def test_files_of_two_collections_are_refused(tmp_path):
 @pytest.mark.parametrize("others", [0, 2])
 def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others, tmp_path):
     files = written(tmp_path, "olh", rows("olh"))
-    expected = count_reports(files[: others + 1], "olh", 1.0, k=K, digests=True)
+    expected = counted(files[: others + 1], "olh", 1.0, k=K, digests=True)
     with io.BufferedReader(Pipe(Path(files[others]).read_bytes())) as pipe:
-        part = count_reports([*files[:others], "-"], "olh", 1.0, k=K, digests=True, stdin=pipe)
+        part = counted([*files[:others], "-"], "olh", 1.0, k=K, digests=True, stdin=pipe)
     assert part.counted.counts.tolist() == expected.counted.counts.tolist()
     assert part.files == (*expected.files[:others], replace(expected.files[others], name="standard input"))
 
@@ -160,7 +160,7 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(tmp_path, m
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
     files = written(tmp_path, "olh", rows("olh", 100_000, 256))
-    alone = tally_text(count_reports(files, "olh", 1.0, k=256, digests=True))
+    alone = tally_text(counted(files, "olh", 1.0, k=256, digests=True))
     add, seen = Counted.add, threading.Event()
     with (
         distributed.LocalCluster(
@@ -178,7 +178,7 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(tmp_path, m
 
         monkeypatch.setattr(Counted, "add", killing_once)
         workers = Workers(1, "dask", cluster.scheduler_address)
-        counts = count_reports(files, "olh", 1.0, k=256, workers=workers)
+        counts = counted(files, "olh", 1.0, k=256, workers=workers)
         assert tally_text(counts) == alone
         client.wait_for_workers(2, timeout=120)
         assert min(before) not in client.run(os.getpid).values()
