@@ -171,6 +171,9 @@ def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool
         raise InputError(
             f"the estimate {what} {shortened(label)} {where}".replace(" ,", ",") + "; both must name the same"
         )
+    if ordered is None and numeric and by_value(order) not in (order, order[::-1]):
+        note = "the numbers of the domain neither rise nor fall: no order between them (--ordered says otherwise)"
+        return Arrangement(tuple(order), ordered=False, note=note)
     is_ordered = numeric or given_order(order) if ordered is None else ordered
     return Arrangement(tuple(order), is_ordered, "")
 

@@ -140,6 +140,15 @@ def test_numbers_are_ordered_by_value_whatever_their_spelling():
     np.testing.assert_array_equal(respelled.observed.estimate, values[[1, 0, 2]])
 
 
+def test_numbers_of_a_domain_that_neither_rise_nor_fall_have_no_order():
+    """A domain sorted as text, 1, 10, 2, would bring 1 and 10 together."""
+    values, names = raw("grr", 4, N), ["1", "10", "2", "3"]
+    found = checked(values, "grr", labels=names, domain=names)
+    assert (found.labels, found.ordered) == (tuple(names), False)
+    assert checked(values, "grr", labels=names, domain=names, ordered=True).ordered
+    assert checked(values, "grr", labels=names, domain=["10", "3", "2", "1"]).ordered
+
+
 @over([(10**6, 2), (10**7, 2), (10**8, 3)])
 def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n, digits):
     rounded = raw("oue", 16, n, "sparse").round(digits)
