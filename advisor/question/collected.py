@@ -286,6 +286,7 @@ ONE = 1e-3  # tolerance of a sum around 1
 CHANCE_SD = 3.0  # tolerance in sd for more than half of the values below 0
 RARE = 4.0  # sd of the noise up to which a value may be that of a rare category
 DIVIDED = 1.2  # by how much rare values lie further out than half way, from which on they were not divided
+TELLING = 24  # rare values at least, whose mean tells: its sd is then 15 %, half of what a division by 1.3 makes
 
 
 class Clipping(NamedTuple):
@@ -301,7 +302,7 @@ def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
     True frequencies are not negative, so at most half of the rare categories of a raw estimate are, up to chance: with
     more zeros something was subtracted, or it was repaired in another way. That a sum of 1 is from division shows in
     rare values that lie closer to 0 than their noise does: the mean of what is beyond a given share of a normal law is
-    known. Where noise adds little to the sum the two differ little, and a shift moves frequent values less.
+    known. Where noise adds little to the sum, or rare values are too few to tell, a shift moves frequent values less.
     """
     zeros, rare = _zeros(values), values[values <= RARE * noise.sd]
     if not zeros:
@@ -312,7 +313,7 @@ def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
     beyond, place = rare[rare > 0], _place(values, noise)
     scale, shift = 1 + _cut_off(values, noise, furthest=0.0), _cut_off(values, noise) / len(values)
     usual = noise.sd * (NORMAL.pdf(place) / NORMAL.cdf(-place) - place)
-    if len(beyond) and beyond.mean() < DIVIDED * usual / math.sqrt(scale) and zeros <= most:
+    if len(beyond) >= TELLING and beyond.mean() < DIVIDED * usual / math.sqrt(scale) and zeros <= most:
         return Clipping(scale=scale)
     # Above a threshold values are no longer next to 0: that is another repair.
     return Clipping(shift=shift) if not len(beyond) or beyond.min() < beyond.mean() / 2 or zeros <= most else None

@@ -336,6 +336,20 @@ def test_what_was_projected_on_the_simplex_gets_back_what_was_taken_off_each_val
     assert abs(estimate.sum() - 1) < 3 * OF_SUM
 
 
+def test_too_few_rare_values_to_tell_a_division_are_shifted():
+    """A factor would move the frequent value by many sd if it was a shift; a shift leaves it nearly as it is."""
+    tail = np.geomspace(1, 0.01, 11)
+    counts = apportion(np.append(0.97, 0.03 * tail / tail.sum()), 20_000)
+    oracle = PROTOCOLS["oue"](12, 1.0)
+    support = [oracle.sample_support(counts, rng_for(0, "tests", "few", at)) for at in range(40)]
+    raw = oracle.estimate(np.array(support), 20_000)
+    restored = [
+        checked(cut, n=20_000, k=12).observed.estimate for cut in POSTPROCESSORS["norm_sub"](raw, oracle.noise(20_000))
+    ]
+    here, before = (((one - counts / 20_000)[:, 0] ** 2).mean() for one in (np.array(restored), raw))
+    assert here < 2 * before
+
+
 def test_clipped_counts_of_many_categories_are_counts():
     """The sum of what is left tells them from frequencies, and it is known for counts as well."""
     k = 10_000
