@@ -18,6 +18,7 @@ from advisor.api.paper import comparisons
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
 from advisor.inputs.memory import applied_to, in_order_of, is_pandas
+from advisor.inputs.reports.settings import place_names
 from advisor.members import member_of_python
 from advisor.question.settings import Named
 from advisor.show.model import Document
@@ -147,7 +148,8 @@ class Advice(Ranking, Shown):
 
         Returns
         -------
-        An array, or a series or frame with the index, the columns and the name of the estimate.
+        An array, or a series or frame with the index, the columns and the name of the estimate; without an estimate, a
+        series by ``request.labels``, which are text.
 
         Raises
         ------
@@ -192,7 +194,8 @@ class Advice(Ranking, Shown):
         import pandas as pd  # heavy
 
         estimate = pd.Series(estimate) if isinstance(estimate, Mapping) else estimate
-        observed, places, index = None, None, pd.Index(self.request.labels, name="value")
+        labels = self.request.labels or place_names(self.request.k)
+        observed, places, index = None, None, pd.Index(labels, name="value")
         if estimate is not None:
             raw = np.asarray(estimate, np.float64)
             if is_pandas(estimate):

@@ -36,6 +36,7 @@ PHRASES = {  # about files
     "SAMPLE is missing": "sample= is missing",
     "SAMPLE are missing": "sample= are missing",
     "--apply FILE writes it": "apply() uses it",
+    "give --force to": "give force=True to",
     "--domain FILE": "an ordered pandas.Categorical",
     "--target MODULE:FUNCTION": "client=ForeignClient(target=FUNCTION)",
     "; if the line names the columns, say --header": "",

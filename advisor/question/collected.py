@@ -81,7 +81,7 @@ def collect(
     if not isinstance(oracle, FrequencyOracle):
         raise InputError(
             f"an estimate of {protocol} is not enough, its tally is needed: give the reports, for example ldp-advise "
-            f"reports reports.csv --protocol {protocol} --eps {origin.epsilon or 1:g} --k {size} (in Python: tally=...)"
+            f"reports reports.csv --protocol {protocol} --eps {origin.epsilon or 1:g} --k {size} (in Python: the tally)"
         )
     if origin.epsilon is None:
         raise missing_budget(placed, origin)

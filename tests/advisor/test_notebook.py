@@ -9,7 +9,7 @@ import pytest
 
 import advisor
 import ldp_advise
-from advisor import AttackSettings, InputError, Limits, Simulation, advise, estimate
+from advisor import AttackSettings, InputError, Limits, Simulation, advise, estimate, reports
 from advisor.answers.rank.apply import applied_csv
 from advisor.api.keywords import GROUPS, _options, flags_to_keywords
 from simulator import PROTOCOLS
@@ -76,6 +76,22 @@ def test_intervals_are_those_of_the_command_line(advice, raw):
     assert (frame.raw <= frame.high).all()
     with pytest.raises(InputError, match="there is no estimate"):
         advise(1.0, k=8, protocol="oue", method="norm_sub").intervals()
+    unnamed = advise(1.0, k=4, n=N, instant=True).intervals(np.array([0.52, 0.31, 0.19, -0.02]))
+    assert unnamed.index.to_list() == ["0", "1", "2", "3"]
+
+
+def test_reports_of_a_tree_are_counted_alike_with_names_of_columns(tmp_path):
+    """The first bit was read as the number of a node."""
+    rows = PROTOCOLS["tree"](8, 1.0).perturb(rng_for(0, "of a tree").integers(3, size=2000), rng_for(1, "of a tree"))
+    known = reports(rows, "tree", eps=1.0, k=8).apply()
+    frame = pd.DataFrame(rows)
+    for names in (frame.columns, ["h", *(f"node{at}" for at in range(8))], ["height", *(f"b{at}" for at in range(8))]):
+        named = frame.set_axis(names, axis=1)
+        pd.testing.assert_series_equal(reports(named, "tree", eps=1.0, k=8).apply(), known)
+    named.to_csv(tmp_path / "tree.csv", index=False)
+    pd.testing.assert_series_equal(reports(tmp_path / "tree.csv", "tree", eps=1.0, k=8).apply(), known)
+    with pytest.raises(InputError, match="has 9 columns; a report of tree is height and node in two columns"):
+        reports(frame, "tree", eps=1.0, k=16)
 
 
 def test_the_keywords_of_all_functions_are_what_their_options_are_called():

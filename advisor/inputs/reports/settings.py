@@ -140,10 +140,8 @@ class ReportSettings:
         if self.counts is not None and (self.missing or self.skip_bad):
             raise InputError("--counts does not go with --drop-missing, --missing and --skip-bad: remove such rows")
         if self.column is not None and kind in TWO_COLUMNS:
-            raise InputError(
-                f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or "
-                "put them first"
-            )
+            names, first = " and ".join(TWO_COLUMNS[kind]), ", or put them first" if kind == "hash" else ""
+            raise InputError(f"--column: reports of {protocol} are in two columns; name them {names}{first}")
         return self if labels is None else replace(self, k=len(labels), domain=labels)
 
     def __str__(self) -> str:

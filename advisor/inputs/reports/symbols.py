@@ -126,10 +126,16 @@ def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
     Raises InputError for a table with a single column, or if the meaning of the columns is unclear.
     """
     table, tree = rows.table, cast(Tree, settings.oracle(settings.k or 0))
-    if table.names is None and table.width == 1 + tree.k:
+    one, other = TWO_COLUMNS[settings.kind]
+    if table.width == 1 + tree.k and len(table.named(other)) != 1:
         says = f"a report is its height, then {tree.k} columns of 0 and 1 that begin with its nodes ({settings})"
         note = "column 1 read as heights, from 0 for the leaves, the others as bits of the nodes there"
         return Counting(table, settings, (note,), None, PerturbedRows(tree), says)
+    if table.width > 2 and not table.named(one):
+        raise InputError(
+            f"{table.source}: has {table.width} columns; a report of {settings.protocol} is {one} and {other} in two "
+            f"columns with these names, or its height and {tree.k} columns of 0 and 1 (k={tree.k} may be wrong)"
+        )
     columns = _two_columns(table, settings)
     note = (
         f"column {table.called(columns[0])} read as heights, from 0 for the leaves, column {table.called(columns[1])} "
