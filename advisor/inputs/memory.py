@@ -90,14 +90,17 @@ def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
 
 
 def _is_histogram(sample: Any) -> bool:
-    """Return whether raw values have one row per label: a result of value_counts, or a frame of it."""
+    """Return whether raw values have one row per label: a result of value_counts or size, or a frame of it."""
     if not is_pandas(sample):
         return False
     if hasattr(sample, "columns"):
         names = [str(name).casefold() for name in sample.columns]
         return len(names) == 2 and sum(name in COUNT_NAMES for name in names) == 1
     numbered = type(sample.index).__name__ == "RangeIndex" if hasattr(sample, "index") else True
-    return not numbered and sample.name in BY_FREQUENCY and sample.index.is_unique
+    if numbered or not sample.index.is_unique:
+        return False
+    grouped = sample.name is None and sample.index.name is not None and sample.dtype.kind in "iu"  # as size() gives it
+    return sample.name in BY_FREQUENCY or grouped
 
 
 def _refuse_frequencies(series: Any) -> None:
@@ -276,9 +279,12 @@ def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str
         )
     if hasattr(source, "isna") and np.any(source.isna()):
         raise InputError(f"{name} must hold values, and {int(np.sum(source.isna().to_numpy()))} are missing: .dropna()")
-    rows = source.itertuples(index=False) if hasattr(source, "itertuples") else source
+    rows: Any = source
     if isinstance(rows, np.ndarray) and rows.dtype == bool:
         rows = rows.astype(np.uint8)  # files hold bits as 0 and 1
+    elif hasattr(rows, "itertuples"):
+        bits = all(dtype.kind == "b" for dtype in rows.dtypes)
+        rows = (rows.astype(np.uint8) if bits else rows).itertuples(index=False)
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:

@@ -80,6 +80,11 @@ def test_intervals_are_those_of_the_command_line(advice, raw):
     assert unnamed.index.to_list() == ["0", "1", "2", "3"]
 
 
+def test_bits_that_are_true_or_false_are_counted_in_frames_too():
+    bits = PROTOCOLS["oue"](4, 1.0).perturb(rng_for(0, "bits").integers(4, size=500), rng_for(1, "bits")).astype(bool)
+    pd.testing.assert_series_equal(*(reports(held, "oue", eps=1.0).apply() for held in (bits, pd.DataFrame(bits))))
+
+
 def test_reports_of_a_tree_are_counted_alike_with_names_of_columns(tmp_path):
     """The first bit was read as the number of a node."""
     rows = PROTOCOLS["tree"](8, 1.0).perturb(rng_for(0, "of a tree").integers(3, size=2000), rng_for(1, "of a tree"))

@@ -41,6 +41,7 @@ def test_values_and_counts_are_taken_whatever_holds_them():
         list(COLOURS),
         COLOURS.value_counts(),
         COLOURS.value_counts().reset_index(),
+        COLOURS.to_frame().groupby("colour").size(),
         USERS,
         Counter(COLOURS),
     ]
@@ -58,6 +59,8 @@ def test_values_and_counts_are_taken_whatever_holds_them():
     assert [users(sample_in_memory(held, None)) for held in values] == [USERS] * len(values)
     assert [users(sample_in_memory(None, held)) for held in counts] == [USERS] * len(counts)
     assert users(sample_in_memory(np.array([3, 3, 1]), None)) == {"1": 1, "3": 2}
+    by_user = pd.Series([3, 3, 1], index=pd.Index([7, 8, 9], name="user"), name="answer")
+    assert users(sample_in_memory(by_user, None)) == {"1": 1, "3": 2}
 
 
 def test_the_order_of_a_dtype_of_intervals_and_of_whole_numbers_is_taken():
