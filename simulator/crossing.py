@@ -55,8 +55,7 @@ class _Curve:
 
     def at(self, t: float, repetitions: int) -> tuple[float, float]:
         """Return the place that log x = t stands for, and by how much log error is above log target there."""
-        x = math.exp(t)
-        x = float(round(x)) if self._whole else x
+        x = _place(t, self._whole)
         values = self.places.get(x, np.empty(0))
         if len(values) < repetitions:
             values = np.concatenate([values, self._measure(x, len(values), repetitions - len(values))])

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.methods.simplex import shares
 from simulator.places import Places
 from simulator.seeding import rng_for
 from simulator.transport import differences, transports
@@ -153,10 +154,7 @@ def js(estimate: FloatArray, truth: FloatArray, mix: float = KL_MIX) -> FloatArr
 
 
 def _repaired(estimate: FloatArray, mix: float) -> FloatArray:
-    positive = np.maximum(estimate, 0.0)
-    total = positive.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(positive, 1 / estimate.shape[-1])
-    return (1 - mix) * np.divide(positive, total, out=uniform, where=total > 0) + mix / estimate.shape[-1]
+    return (1 - mix) * shares(np.maximum(estimate, 0.0)) + mix / estimate.shape[-1]
 
 
 def _divergence(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -305,7 +303,7 @@ def _random_subsets(k: int, size: int, seed: int) -> IntArray:
     return np.stack([rng.choice(k, size, replace=False, shuffle=False) for _ in range(CLIPPED_SETS)])
 
 
-def sets_error(estimate: FloatArray, truth: FloatArray, sets: tuple[tuple[int, ...], ...] | None = None) -> FloatArray:
+def sets_error(estimate: FloatArray, truth: FloatArray, sets: Sets = None) -> FloatArray:
     """Return the mean squared error of the summed frequencies of some sets (frequency squared).
 
     The fixed set queries of Wang et al., Section V-D.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,14 +72,14 @@ class Places:
         across = np.abs(column[:, None] - column) * self.width
         return down + across if self.ground == "manhattan" else np.hypot(down, across)
 
-    def offsets(self, within: float = math.inf) -> Iterator[tuple[int, int, float]]:
-        """Yield (rows, columns, distance) of all offsets between two cells, once for both directions, nearest first."""
+    def offsets(self, within: float = math.inf) -> list[tuple[int, int, float]]:
+        """Return (rows, columns, distance) of all offsets of two cells, once for both directions, nearest first."""
         ways = [
             (down, across, self.length(down, across))
             for down in range(self.rows)
             for across in range(-self.columns + 1 if down else 1, self.columns)
         ]
-        yield from sorted((way for way in ways if way[2] <= within), key=lambda way: way[2])
+        return sorted((way for way in ways if way[2] <= within), key=lambda way: way[2])
 
 
 def checked_metric(distances: FloatArray, k: int) -> FloatArray:

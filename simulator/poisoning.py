@@ -7,7 +7,7 @@ Two attacks. ``random_value``: each fake user sends a uniform draw of all possib
 supports as many targets as possible (Section 3.2.3); none raises their raw estimates more, but for members of other
 packages, where it is the best of many honest reports. If a report must look like others, it also supports values that
 are not targets: the usual number for a unary encoding, the whole subset for subset selection, the values that the hash
-    maps there (any hash function may be claimed; the source tries some).
+maps there (any hash function may be claimed; the source tries some).
 """
 
 from __future__ import annotations

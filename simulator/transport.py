@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ def _between(rows: FloatArray, network: _Network) -> FloatArray:
     dual = (STEP * network.length * np.sqrt(network.k / energy[running]))[:, None]
     push = (dual * smooth[running]).astype(np.float32)
     potential = np.zeros_like(push)
-    flow = np.zeros((len(network.shifts), *push.shape), np.float32)
+    flow = np.zeros((len(network.steps), *push.shape), np.float32)
     left_over = leaving = np.zeros_like(push)
     for step in range(1, MOST_STEPS + 1):
         if not len(running):
@@ -112,12 +112,32 @@ def _between(rows: FloatArray, network: _Network) -> FloatArray:
     return np.stack([np.sqrt(bounds[0] * bounds[1]), *bounds])
 
 
-class _Network:
-    """The cells and the steps between them; a flow is mass, ``(directions, rows, k)``, at the cell where a step begins.
+class _Step(NamedTuple):
+    """A step from any cell in a direction. Cells are numbered row by row, so that it is a shift."""
 
-    Cells are numbered row by row, so that a step is a shift; steps over an edge of the grid have no threshold, and
-    therefore no flow.
-    """
+    shift: int
+    length: float
+    inside: NDArray[np.bool_]  # whether the step from each cell ends on the grid; without the last `shift` cells
+    threshold: NDArray[np.float32]  # what a flow costs; none over an edge of the grid, and therefore no flow
+
+    @classmethod
+    def of(cls, places: Places, down: int, across: int) -> _Step:
+        shift, length = down * places.columns + across, places.length(down, across)
+        row, column = np.divmod(np.arange(places.k - shift), places.columns)
+        inside = (row + down < places.rows) & (column + across >= 0) & (column + across < places.columns)
+        return cls(shift, length, inside, np.where(inside, 1 / length, np.inf).astype(np.float32))
+
+    def fall(self, values: Any) -> Any:
+        """Return by how much values ``(rows, k)`` fall along the step from each cell."""
+        return values[:, : -self.shift] - values[:, self.shift :]
+
+    def slope(self, values: FloatArray) -> FloatArray:
+        """Return the same per squared length, 0 over an edge."""
+        return self.fall(values) * (self.inside / self.length**2)
+
+
+class _Network:
+    """The cells and the steps between them; a flow is mass, ``(steps, rows, k)``, at the cell where a step begins."""
 
     def __init__(self, places: Places) -> None:
         square = places.ground == "manhattan"
@@ -127,16 +147,7 @@ class _Network:
             if down < places.rows and abs(across) < places.columns
         ]
         self.k, self.shape = places.k, (places.rows, places.columns)
-        self.shifts = [down * places.columns + across for down, across in around]
-        self.lengths = [places.length(down, across) for down, across in around]
-        self.inside = [
-            _inside(down, across, self.shape)[: self.k - shift]
-            for (down, across), shift in zip(around, self.shifts, strict=True)
-        ]
-        self.thresholds = [
-            np.where(inside, 1 / length, np.inf).astype(np.float32)
-            for inside, length in zip(self.inside, self.lengths, strict=True)
-        ]
+        self.steps = [_Step.of(places, down, across) for down, across in around]
         self.straight = sum((down, across) in STEPS_AROUND[:2] for down, across in around)
         self.detour = 1.0 if square else _detour(places)
         self.length = math.sqrt(places.height * places.width)
@@ -150,38 +161,35 @@ class _Network:
 
     def advance(self, flow: NDArray[np.float32], potential: NDArray[np.float32]) -> None:
         """Move flows, in primal steps, along the fall of the potentials, and towards 0 by the cost of a step."""
-        for shift, length, threshold, each in zip(self.shifts, self.lengths, self.thresholds, flow, strict=True):
-            moved = potential[:, :-shift] - potential[:, shift:]
-            if length != 1:
-                moved *= np.float32(1 / length**2)
-            moved += each[:, :-shift]
-            held = np.maximum(moved, -threshold)
-            np.minimum(held, threshold, out=held)
-            np.subtract(moved, held, out=each[:, :-shift])
+        for step, each in zip(self.steps, flow, strict=True):
+            moved, inner = step.fall(potential), each[:, : -step.shift]
+            if step.length != 1:
+                moved *= np.float32(1 / step.length**2)
+            moved += inner
+            held = np.maximum(moved, -step.threshold)
+            np.minimum(held, step.threshold, out=held)
+            np.subtract(moved, held, out=inner)
 
     def divergence(self, flow: FloatArray | NDArray[np.float32]) -> Any:
         """Return the outflow minus the inflow of each cell."""
         result = flow.sum(axis=0)
-        for shift, each in zip(self.shifts, flow, strict=True):
-            result[:, shift:] -= each[:, :-shift]
+        for step, each in zip(self.steps, flow, strict=True):
+            result[:, step.shift :] -= each[:, : -step.shift]
         return result
 
     def steepest(self, potential: FloatArray) -> FloatArray:
         """Return the steepest fall of potentials ``(rows, k)`` along a step."""
-        falls = [
-            (np.abs(potential[:, :-shift] - potential[:, shift:]) * inside).max(axis=1) / length
-            for shift, inside, length in zip(self.shifts, self.inside, self.lengths, strict=True)
-        ]
+        falls = [(np.abs(step.fall(potential)) * step.inside).max(axis=1) / step.length for step in self.steps]
         return np.max(falls, axis=0)
 
     def cost(self, flow: FloatArray, rest: FloatArray) -> FloatArray:
         """Return the cost ``(rows,)`` of a flow whose remaining imbalance is sent straight."""
         total = np.zeros(len(rest))
-        for place, (shift, inside, length) in enumerate(zip(self.shifts, self.inside, self.lengths, strict=True)):
-            each = flow[place, :, :-shift]
+        for place, step in enumerate(self.steps):
+            each = flow[place, :, : -step.shift]
             if place < self.straight:
-                each = each + (rest[:, :-shift] - rest[:, shift:]) * (inside / length**2)
-            total += np.abs(each).sum(axis=1) * length
+                each = each + step.slope(rest)
+            total += np.abs(each).sum(axis=1) * step.length
         return total
 
     def solve(self, values: Any) -> Any:
@@ -196,9 +204,9 @@ class _Network:
         vector = np.sin(np.arange(self.k) + 1.0)[None]  # no symmetry of the grid
         size = 1.0
         for _ in range(40):
-            flow = np.zeros((len(self.shifts), 1, self.k))
-            for shift, inside, length, each in zip(self.shifts, self.inside, self.lengths, flow, strict=True):
-                each[:, :-shift] = (vector[:, :-shift] - vector[:, shift:]) * (inside / length**2)
+            flow = np.zeros((len(self.steps), 1, self.k))
+            for step, each in zip(self.steps, flow, strict=True):
+                each[:, : -step.shift] = step.slope(vector)
             vector = self.solve(self.divergence(flow))
             size = float(np.linalg.norm(vector))
             vector /= size
@@ -208,12 +216,6 @@ class _Network:
 @lru_cache(maxsize=8)
 def _network(places: Places) -> _Network:
     return _Network(places)
-
-
-def _inside(down: int, across: int, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return for each cell, row by row, whether a step from it ends on the grid."""
-    rows, columns = np.indices(shape)
-    return ((rows + down < shape[0]) & (columns + across >= 0) & (columns + across < shape[1])).ravel()
 
 
 def _cosines(size: int) -> FloatArray:

@@ -6,8 +6,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simulator._types import FloatArray
+from simulator._types import FloatArray, IntArray
 from simulator.methods.simplex import norm_sub
 from simulator.protocols.oracle import Noise
 
@@ -35,7 +36,7 @@ def eb_ns(estimate: FloatArray, noise: Noise) -> FloatArray:
     centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
     low = rows <= HIGHEST * sd
     place = np.clip((rows / sd - LOWEST) / BIN - 0.5, 0.0, len(centres) - 1.0)
-    counts = tally_bins(np.rint(place).astype(np.int64), low, len(centres))
+    counts = tally_bins(np.rint(place).astype(np.int64), len(centres), low)
     mass_left = np.maximum(1.0 - np.where(low, 0.0, rows).sum(axis=1), 0.0)
     size = np.maximum(low.sum(axis=1), 1)
     shares = counts / size[:, None]
@@ -74,9 +75,10 @@ def mixture_model(
     return centres, atoms, np.maximum(np.exp(logs - logs.max(axis=1, keepdims=True)), FLOOR)
 
 
-def tally_bins(places: np.ndarray[tuple[int, ...], np.dtype[np.int64]], low: np.ndarray, bins: int) -> FloatArray:
-    """Count the low estimates of each row in each bin, ``(rows, bins)``."""
-    flat = (places + np.arange(len(places))[:, None] * bins)[low]
+def tally_bins(places: IntArray, bins: int, chosen: NDArray[np.bool_] | None = None) -> FloatArray:
+    """Count the chosen places of each row, by default all, in each bin: ``(rows, bins)``."""
+    flat = places + np.arange(len(places))[:, None] * bins
+    flat = flat.ravel() if chosen is None else flat[chosen]
     return np.bincount(flat, minlength=len(places) * bins).reshape(-1, bins).astype(np.float64)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.methods.observed import Observed
+from simulator.methods.simplex import shares
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import Counts, Likelihood
@@ -140,7 +141,6 @@ def maximum(
     n = int(observed.sum())
     if n < 1 or most_updates < 1:
         raise ValueError(f"ibu needs at least 1 report and 1 update, got {n} and {most_updates}")
-    step = _Step(likelihood, observed)
     first = np.full(likelihood.shape[0], 1 / likelihood.shape[0])
     if start is not None:
         if np.shape(start) != first.shape or not (start.min() >= 0 and abs(start.sum() - 1) < SUM_SLACK):
@@ -148,6 +148,14 @@ def maximum(
         first = start / start.sum()
         if not (likelihood.forward(first)[observed > 0] > 0).all():
             raise ValueError("under the start some of the reports are impossible")
+    occurs = observed > 0
+    seen, (forward, backward) = observed[occurs] / n, likelihood.restricted(occurs)
+
+    def step(frequencies: FloatArray) -> Evaluation:
+        likely = forward(frequencies)
+        factors = backward(seen / likely)
+        return frequencies * factors, float(seen @ np.log(likely)), max(float(factors.max()) - 1, 0.0)
+
     flat = likelihood.flat if closed and start is None else None
     if flat is not None:
         frequencies = _solved(observed, n, *flat)
@@ -160,20 +168,6 @@ def maximum(
             guess = fit.send(step(guess))
         except StopIteration as ended:
             return ended.value
-
-
-class _Step:
-    """A Bayesian update for the outputs that occurred."""
-
-    def __init__(self, likelihood: Likelihood, observed: IntArray) -> None:
-        occurs = observed > 0
-        self._shares = observed[occurs] / int(observed.sum())
-        self._forward, self._backward = likelihood.restricted(occurs)
-
-    def __call__(self, frequencies: FloatArray) -> Evaluation:
-        likely = self._forward(frequencies)
-        factors = self._backward(self._shares / likely)
-        return frequencies * factors, float(self._shares @ np.log(likely)), max(float(factors.max()) - 1, 0.0)
 
 
 def _evaluated(likelihood: Likelihood, shares: FloatArray, frequencies: FloatArray) -> list[Evaluation]:
@@ -251,10 +245,7 @@ def closed_form(estimate: FloatArray, noise: Noise) -> FloatArray:
     if noise.p is None or noise.q is None:
         raise ValueError("ibu needs a protocol with support probabilities p and q")
     gain = noise.p - noise.q
-    observed = np.maximum(estimate * gain + noise.q, 0.0)
-    total = observed.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(observed, 1 / estimate.shape[-1])
-    observed = np.divide(observed, total, out=uniform, where=total > 0)
+    observed = shares(np.maximum(estimate * gain + noise.q, 0.0))
     r = noise.q / gain
     falling = -np.sort(-observed, axis=-1)
     members = np.arange(1, estimate.shape[-1] + 1)

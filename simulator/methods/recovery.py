@@ -13,7 +13,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.domain import Attackers
 from simulator.methods.observed import Observed
-from simulator.methods.simplex import norm_sub
+from simulator.methods.simplex import norm_sub, shares
 
 FALSE_ALARM = 1e-3  # probability at most that reports are dropped although all users are honest
 ROUNDS = 4  # of working out how many honest reports are among those that stand out
@@ -25,10 +25,7 @@ def norm_min(observed: Observed) -> FloatArray:
     The normalisation of Cao, Jia, Gong, "Data poisoning attacks to local differential privacy protocols", USENIX
     Security 2021, Section 6.1: it caps what targets can reach, and flattens everything else.
     """
-    raw = observed.raw
-    above = raw - raw.min(axis=-1, keepdims=True)
-    total = above.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, above / np.where(total > 0, total, 1.0), 1 / raw.shape[-1])
+    return shares(observed.raw - observed.raw.min(axis=-1, keepdims=True))
 
 
 def recover(observed: Observed) -> FloatArray:

@@ -50,10 +50,14 @@ def norm(estimate: FloatArray, noise: Noise) -> FloatArray:
 
 def norm_mul(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Set negative estimates to 0 and scale the rest to sum to 1; uniform where nothing is positive."""
-    positive = np.maximum(estimate, 0.0)
-    total = positive.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(positive, 1 / estimate.shape[-1])
-    return np.divide(positive, total, out=uniform, where=total > 0)
+    return shares(np.maximum(estimate, 0.0))
+
+
+def shares(weights: FloatArray) -> FloatArray:
+    """Return weights ``(..., k)`` of at least 0 as shares of their sum; equal shares where all are 0."""
+    total = weights.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(weights, 1 / weights.shape[-1])
+    return np.divide(weights, total, out=uniform, where=total > 0)
 
 
 def norm_sub(estimate: FloatArray, noise: Noise) -> FloatArray:

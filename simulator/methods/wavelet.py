@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.methods.empirical_bayes import mix, sigmoid
+from simulator.methods.empirical_bayes import mix, sigmoid, tally_bins
 from simulator.methods.observed import Observed
 from simulator.methods.simplex import norm_sub
 from simulator.protocols.oracle import Noise
@@ -139,7 +139,7 @@ class Priors(NamedTuple):
 
 def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
     """Fit the priors of all levels from the bins of their coefficients and their numbers of independent ones."""
-    tallies = [tally_bins(level) for level in places]
+    tallies = [tally_bins(level, len(_CENTRES)) / level.shape[1] for level in places]
     fine = [level for level, size in enumerate(sizes) if size >= COARSE]
     coarse = [level for level, size in enumerate(sizes) if size < COARSE]
     priors: list[FloatArray] = [np.empty(0)] * len(sizes)
@@ -164,13 +164,6 @@ def kept_shares(weights: FloatArray) -> FloatArray:
     shares = mix(weights * KEPT, KERNEL.T) / mix(weights, KERNEL.T)
     shares[:, -1] = 1.0  # holds all above: of 1,000 sd the widest component would take 4 sd away
     return shares
-
-
-def tally_bins(places: IntArray) -> FloatArray:
-    """Return the share of each row's coefficients in each bin, ``(rows, bins)``."""
-    bins = len(_CENTRES)
-    flat = places + np.arange(len(places))[:, None] * bins
-    return np.bincount(flat.ravel(), minlength=len(places) * bins).reshape(-1, bins) / places.shape[1]
 
 
 def fit_weights(shares: FloatArray, size: float, pseudo_counts: float) -> FloatArray:

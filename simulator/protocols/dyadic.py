@@ -19,6 +19,11 @@ def nodes_at(k: int, height: int) -> int:
     return -(-k >> height)
 
 
+def node_counts(k: int) -> list[int]:
+    """Return how many nodes each height has, from the leaves to the two below the root."""
+    return [nodes_at(k, height) for height in range(height_of(k))]
+
+
 def halves(nodes: RealArray) -> tuple[RealArray, RealArray]:
     """Return the left and the right halves ``(..., ceil(m/2))`` of the nodes above ``(..., m)``; none counts as 0."""
     left, right = nodes[..., 0::2], nodes[..., 1::2]

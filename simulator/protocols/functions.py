@@ -12,7 +12,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.foreign import ForeignError, warn
-from simulator.protocols.oracle import FrequencyOracle, Noise, Support, bits_for, check_users
+from simulator.protocols.oracle import MeanOracle, Noise, Support, bits_for, check_users
 from simulator.protocols.protocol import Protocol
 from simulator.seeding import rng_for
 
@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # of a sum of estimates
 
 
 @dataclass(frozen=True)
-class UserProtocol(FrequencyOracle):
+class UserProtocol(MeanOracle):
     """A protocol of two functions, as `user_protocol` makes it.
 
     There is no law of the aggregate: every user is simulated, in blocks, up to `most_users`. The noise (variance of the
@@ -35,8 +35,6 @@ class UserProtocol(FrequencyOracle):
 
     assumed = "its noise is measured on simulated reports, to about 3 %, and its attack is the most that ε allows"
     slow = True
-    support_dtype = np.float64
-    p = q = None
     functions: ClassVar[tuple[Callable[..., Reports], Callable[..., FloatArray]]]
 
     @property
@@ -55,10 +53,6 @@ class UserProtocol(FrequencyOracle):
         if estimate.shape != (self.k,):
             raise ValueError(f"{self.key}: estimate must return k = {self.k} numbers, got shape {estimate.shape}")
         return estimate * len(reports)
-
-    def estimate(self, support: Support, n: int) -> FloatArray:
-        check_users(n)
-        return support / n
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
         return self.replay_support(counts, rng)

@@ -56,7 +56,10 @@ class GRR(SupportOracle):
         return np.bincount(reports, minlength=self.k)
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        return kept_or_redrawn(counts, self.p - self.q, rng)
+        # Keeping the value with probability p - q, and else drawing from all k, is the same channel.
+        kept = binomial(counts, self.p - self.q, rng)
+        rest = counts.sum(axis=-1) - kept.sum(axis=-1)
+        return kept + multinomial(rest, np.full(self.k, 1 / self.k), rng)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         return of_values(reports, self.k, values)
@@ -81,16 +84,6 @@ def kept_or_moved(symbols: IntArray, p: float, size: int, rng: np.random.Generat
     kept = rng.random(len(symbols)) < p
     # Shifting by 1..size-1 reaches each of the other symbols equally often, and never the symbol itself.
     return np.where(kept, symbols, (symbols + rng.integers(1, size, size=len(symbols))) % size)
-
-
-def kept_or_redrawn(counts: IntArray, kept_share: float, rng: np.random.Generator) -> IntArray:
-    """Draw the counts ``(..., k)`` of reports that keep their value with `kept_share`, and else are even among all k.
-
-    With probability p - q this is the channel that keeps with p, and else reports each other value with q.
-    """
-    kept = binomial(counts, kept_share, rng)
-    k, rest = counts.shape[-1], counts.sum(axis=-1) - kept.sum(axis=-1)
-    return kept + multinomial(rest, np.full(k, 1 / k), rng)
 
 
 ROUNDING = 1e-9  # of a budget that was computed from the rates

@@ -43,7 +43,7 @@ class HaarHadamard(StandardProtocol):
 
     @property
     def heights(self) -> range:
-        """TreeFigures of the nodes that are halved."""
+        """Heights of the nodes that are halved."""
         return range(1, height_of(self.k) + 1)
 
     @cached_property
@@ -85,8 +85,7 @@ class HaarHadamard(StandardProtocol):
         return Tally(np.bincount(reports, minlength=self.symbols), len(reports))
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
-        even = np.full(len(self.heights), 1 / len(self.heights))
-        split = multinomial(counts, even, rng)
+        split = self._sent(counts, rng)
         result = []
         for height, rows in zip(self.heights, self.rows, strict=True):
             sides = halves(sums_at(split[..., height - 1], height - 1))
@@ -96,6 +95,10 @@ class HaarHadamard(StandardProtocol):
             ones = binomial(plus, self.kept, rng) + binomial(minus, 1 - self.kept, rng)
             result.append(np.stack([plus + minus - ones, ones], axis=-1).reshape(*counts.shape[:-1], 2 * rows))
         return Tally(np.concatenate(result, axis=-1), users_of(counts))
+
+    def _sent(self, users: IntArray | int, rng: np.random.Generator) -> IntArray:
+        """Draw how many users are sent to each height ``(..., heights)``, all equally likely."""
+        return multinomial(users, np.full(len(self.heights), 1 / len(self.heights)), rng)
 
     def estimate(self, tally: Tally) -> FloatArray:
         """Return the unbiased estimate ``(..., k)``; where nobody reported at a height, its differences are 0."""
@@ -160,7 +163,7 @@ class HaarHadamard(StandardProtocol):
         return held, other
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        users = multinomial(fakes, np.full(len(self.heights), 1 / len(self.heights)), rng)
+        users = self._sent(fakes, rng)
         parts_of = [
             multinomial(own, np.full(2 * rows, 1 / (2 * rows)), rng) for own, rows in zip(users, self.rows, strict=True)
         ]
@@ -168,7 +171,7 @@ class HaarHadamard(StandardProtocol):
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports of heights and rows as they are handed out, each with the bit of most targets."""
-        users = multinomial(fakes, np.full(len(self.heights), 1 / len(self.heights)), rng)
+        users = self._sent(fakes, rng)
         result = np.zeros(self.symbols, dtype=np.int64)
         for height, own, rows, first in zip(self.heights, users, self.rows, self.starts[:-1], strict=True):
             row = np.repeat(np.arange(rows), len(targets))

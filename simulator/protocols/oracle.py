@@ -326,6 +326,17 @@ class FrequencyOracle(StandardProtocol):
         return Tally((best * fakes).astype(np.int64), fakes)
 
 
+class MeanOracle(FrequencyOracle):
+    """A frequency oracle without support sets: the estimate is a mean over the reports, and support is their sum."""
+
+    support_dtype = np.float64
+    p = q = None
+
+    def estimate(self, support: Support, n: int) -> FloatArray:
+        check_users(n)
+        return support / n
+
+
 class SupportOracle(FrequencyOracle):
     """A frequency oracle with support sets, and so with p and q."""
 
@@ -340,7 +351,7 @@ class SupportOracle(FrequencyOracle):
     @property
     def blanket(self) -> Blanket | None:
         """Of reports that are e^epsilon times likelier if they support the value, with q the same for all others."""
-        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
+        return Blanket(self.epsilon, self.p - self.q, 1 + self.p * math.expm1(-self.epsilon))
 
 
 class IndependentSupports(SupportOracle):

@@ -382,11 +382,6 @@ class Blanket(NamedTuple):
     share: float  # of the reports of any value that are drawn from the distribution common to all
 
     @classmethod
-    def of_symbols(cls, epsilon: float, p: float, variation: float) -> Blanket:
-        """Return the blanket of reports that are e^epsilon times likelier if they support the value (share p)."""
-        return cls(epsilon, variation, 1 + p * math.expm1(-epsilon))
-
-    @classmethod
     def of_bits(cls, p: float, q: float) -> Blanket:
         """Return the blanket of independent bits: 1 with probability p for the true value, with q for other values."""
         return cls(math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p), p - q, (1 - p) / (1 - q))

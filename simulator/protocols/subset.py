@@ -76,26 +76,24 @@ class SubsetSelection(SupportOracle):
             return self.subset_size
         size = self.k / (math.exp(self.epsilon) + 1)
         low, high = max(1, math.floor(size)), max(1, math.ceil(size))
-        return min((low, high), key=lambda omega: mean_variance(self.k, self._p_of(omega), self._q_of(omega)))
+        return min((low, high), key=lambda omega: mean_variance(self.k, *self._rates(omega)))
 
     @property
     def same_as(self) -> str | None:
         return GRR.key if self.omega == 1 else None
 
-    def _p_of(self, omega: int) -> float:
-        return omega / (omega + (self.k - omega) * math.exp(-self.epsilon))
-
-    def _q_of(self, omega: int) -> float:
-        p = self._p_of(omega)
-        return (p * (omega - 1) + (1 - p) * omega) / (self.k - 1)
+    def _rates(self, omega: int) -> Probabilities:
+        """Return p and q of subsets of this size."""
+        p = omega / (omega + (self.k - omega) * math.exp(-self.epsilon))
+        return p, (p * (omega - 1) + (1 - p) * omega) / (self.k - 1)
 
     @property
     def p(self) -> float:
-        return self._p_of(self.omega)
+        return self._rates(self.omega)[0]
 
     @property
     def q(self) -> float:
-        return self._q_of(self.omega)
+        return self._rates(self.omega)[1]
 
     @property
     def report_bits(self) -> int:

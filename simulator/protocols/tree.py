@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports
 from simulator.draws import multinomial
-from simulator.protocols.dyadic import doubled, halves, height_of, merged, nodes_at, parts, rebuilt, sums_at
+from simulator.protocols.dyadic import differences, doubled, halves, merged, node_counts, parts, rebuilt, sums_at
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import bits_for
 from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
@@ -51,7 +51,7 @@ class Tree(StandardProtocol):
     @cached_property
     def chances_of_heights(self) -> FloatArray:
         """Probability of each height, the leaves first."""
-        heights = height_of(self.k)
+        heights = len(self.inner)
         chances = np.full(heights, (1 - self.leaf_share) / heights)
         chances[0] += self.leaf_share
         return chances
@@ -59,9 +59,8 @@ class Tree(StandardProtocol):
     @cached_property
     def inner(self) -> tuple[Inner, ...]:
         """The oracle of each height: randomised response on few nodes, else unary encoding with less noise."""
-        sizes = [nodes_at(self.k, height) for height in range(height_of(self.k))]
         few = 3 * math.exp(self.epsilon) + 2
-        return tuple(GRR(size, self.epsilon) if size < few else OUE(size, self.epsilon) for size in sizes)
+        return tuple((GRR if size < few else OUE)(size, self.epsilon) for size in node_counts(self.k))
 
     @property
     def report_bits(self) -> int:
@@ -157,32 +156,19 @@ class Tree(StandardProtocol):
 
     def share(self, height: int, lower: int) -> FloatArray:
         """Return the weight of the estimate from a lower height in each difference of a height."""
-        total, information_at = (
-            self.information(height),
-            self.chances_of_heights[lower] * self.precision[height - 1][lower],
-        )
-        return np.divide(information_at, total, out=np.zeros_like(total), where=total > 0)
+        total, own = self.information(height), self.chances_of_heights[lower] * self.precision[height - 1][lower]
+        return np.divide(own, total, out=np.zeros_like(total), where=total > 0)
 
     def estimate(self, tally: Tally) -> FloatArray:
         """Return the unbiased estimate ``(..., k)``."""
         levels, users = self.levels(tally)
-        totals: list[FloatArray] = []
-        weights: list[FloatArray] = []
-        for lower, nodes in enumerate(levels):
-            for height in range(lower + 1, len(levels) + 1):
-                left, right = halves(nodes)
-                weight = users[..., lower, None] * self.precision[height - 1][lower]
-                if lower == 0:
-                    totals.append(weight * (left - right))
-                    weights.append(weight)
-                else:
-                    totals[height - 1] += weight * (left - right)
-                    weights[height - 1] += weight
-                nodes = left + right
-        details = [
-            np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
-            for total, weight in zip(totals, weights, strict=True)
-        ]
+        own = [differences(nodes) for nodes in levels]  # those of the nodes of a height begin at the height above
+        details = []
+        for height, precision in enumerate(self.precision):
+            weights = [users[..., lower, None] * each for lower, each in enumerate(precision)]
+            total = sum(weight * own[lower][height - lower] for lower, weight in enumerate(weights))
+            weight = sum(weights)
+            details.append(np.divide(total, weight, out=np.zeros_like(total), where=weight > 0))
         return rebuilt(details, self.k)
 
     @property

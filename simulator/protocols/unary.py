@@ -9,14 +9,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports, evenly_confused
-from simulator.protocols.oracle import (
-    FrequencyOracle,
-    IndependentSupports,
-    Noise,
-    Support,
-    check_users,
-    targets_and_others,
-)
+from simulator.protocols.oracle import IndependentSupports, MeanOracle, Noise, check_users, targets_and_others
 from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
 ROUNDING = 1e-9  # of a budget that was computed from p and q
@@ -142,11 +135,10 @@ DIGITS = 4  # of the logarithms of frequencies that count as equal
 PANEL, NODES = 1.0, 20  # Gauss-Legendre: 20 nodes per unit of the noise scale
 
 
-class SHE(FrequencyOracle):
+class SHE(MeanOracle):
     """Report the one-hot vector with Laplace(2/epsilon) noise on each cell; the estimate is the mean report.
 
-    Reports are a ``(n, k)`` float array, and their support is the sum over users, a float.
-    There are no support sets: `p` and `q` are None. Wang, Blocki, Li, Jha, "Locally differentially private protocols
+    Reports are a ``(n, k)`` float array. Wang, Blocki, Li, Jha, "Locally differentially private protocols
     for frequency estimation", USENIX Security 2017, Section 4.2 (SHE); the Laplace mechanism of Dwork, McSherry,
     Nissim, Smith, TCC 2006.
     """
@@ -156,8 +148,6 @@ class SHE(FrequencyOracle):
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
     acronym = True
     report_kind = "cells"
-    support_dtype = np.float64
-    p = q = None
 
     @property
     def scale(self) -> float:
@@ -214,10 +204,6 @@ class SHE(FrequencyOracle):
         # A Laplace variable is the difference of two exponential ones, and n exponentials add up to Gamma(n).
         n = np.broadcast_to(counts.sum(axis=-1, keepdims=True), counts.shape)
         return counts + self.scale * (rng.standard_gamma(n) - rng.standard_gamma(n))
-
-    def estimate(self, support: Support, n: int) -> FloatArray:
-        check_users(n)
-        return support / n
 
     def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
         if attack == "guess":
