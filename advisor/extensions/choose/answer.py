@@ -284,9 +284,7 @@ def _coarser(case: Case, at_limit: Ranking) -> Need | None:
     if at_limit.verdict == USELESS or (case.gaps and not simulated):
         return None
     best = at_limit.best
-    reached = rounded(sure(best), 3)
-    nearest = float(f"{reached:.2g}")
-    value = nearest if reached <= nearest else two_digits(reached, up=True)
+    value = two_digits(rounded(sure(best), 3), up=True)
     if not case.within < value < case.without:
         return None
     return Need(value, best.error_low, best.error_high, simulated)

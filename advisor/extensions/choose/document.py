@@ -83,7 +83,6 @@ OUTCOMES = {  # the decision, the verdict, and what people read who decide
 }
 GUESSES = {EVEN: "guessing that all answers are equally common", ZERO: "guessing 0 for every answer"}
 BUDGETS = 13  # of the predicted curve, from the least that is advised to twice the limit
-COLLECT, REFRAIN, UNDECIDED = "collect", "do_not_collect", "simulate_first"
 
 
 def size(share: float, digits: int = 3) -> str:
@@ -127,22 +126,22 @@ def outcome(choice: Choice) -> tuple[Badge, str, str]:
 def decided(choice: Choice) -> str:
     """Return the kind of the decision."""
     if choice.reason == Reason.NOT_COVERED:
-        return UNDECIDED
-    return REFRAIN if choice.epsilon is None else COLLECT
+        return "simulate_first"
+    return "do_not_collect" if choice.epsilon is None else "collect"
 
 
 def expected_text(choice: Choice) -> str:
     """Return what was asked for, what is expected, and what no data would give."""
     case, there, best = choice.case, choice.there, choice.best
-    within, without = points(case.within), points(case.without)
-    parts = [f"Asked: within {within}", f"without data {without}"]
+    parts = [f"Asked: within {points(case.within)}"]
     if choice.open_accuracy:
-        parts[0] = f"Worth a collection: within {within}, half of the error without data"
+        parts = [f"Worth a collection: within {points(case.within)}, half of the error without data"]
     if choice.reason not in (Reason.NOT_COVERED, Reason.NOTHING_ASKED):
         off, _ = error_cell(best, there, 100)
         n, beyond = there.request.n, case.gaps and not choice.simulations
         even = f" even with {n:,} people at ε = {there.request.epsilon:g}" if beyond else ""
-        parts.insert(1, f"expected{even} off by {off} percentage points, {users(best.error * n)} people")
+        parts.append(f"expected{even} off by {off} percentage points, {users(best.error * n)} people")
+    parts.append(f"without data {points(case.without)}")
     if case.times > 1 and choice.reason in LIKELY:
         spent = there.request.epsilon * case.times
         parts.append(f"each person spends ε = {spent:.3g} in all {case.times:,} times")
@@ -153,15 +152,15 @@ def limit_sentences(choice: Choice) -> list[str]:
     """Return what predictions cover, if not this case; the limit, and which budget over it would be enough."""
     case, need = choice.case, choice.changes.epsilon
     lines = [f"Predictions cover {'; '.join(case.gaps)}."] if choice.reason == Reason.NOT_COVERED else []
-    each = f" each time, {LIMITS[case.sensitive]:g} in all" if case.times > 1 else ""
+    each = " each time" if case.times > 1 else ""
+    in_all = f", {LIMITS[case.sensitive]:g} in all" if case.times > 1 else ""
     limits = ", ".join(f"{name} {value:g}" for name, value in LIMITS.items())
     lines.append(
-        f"The limit is ε = {case.limit:g}{each}, for {SENSITIVE[case.sensitive]} answers ({limits}): a convention of "
-        "this tool, not a law."
+        f"The limit is ε = {case.limit:g}{each}{in_all}, for {SENSITIVE[case.sensitive]} answers ({limits}): a "
+        "convention of this tool, not a law."
     )
     if need is not None:
         ends = f" ({need.low:g}–{need.high:g})" if need.low < need.high else ""
-        each = " each time" if case.times > 1 else ""
         lines.append(f"It would take about ε = {need.value:g}{ends}{each}, which is over the limit.")
     return lines
 
@@ -242,7 +241,7 @@ def choice_document(choice: Choice) -> Document:
         text,
         badge,
         () if choice.epsilon is not None else (choice.reason.value,),
-        {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
+        {"eps": choice.epsilon, "within": case.within, **_errors(choice)},
         numbers=expected_text(choice),
         changes=tuple(changes(choice)),
     )
@@ -282,10 +281,9 @@ def choice_document(choice: Choice) -> Document:
 
 def reproduce(choice: Choice, within: float | None = None) -> str:
     """Return the command that gives the same answer without questions, or the one for another accuracy."""
-    case, question = choice.case, choice.question
-    share = case.within if within is None else within
+    case, share = choice.case, within or choice.case.within
     wishes = Wishes(people=case.people, within=100 * share, sensitive=case.sensitive, times=case.times)
-    return _command("choose", *wishes.typed(), *choice.data_words, *question.instant.typed())
+    return _command("choose", *wishes.typed(), *choice.data_words, *choice.question.instant.typed())
 
 
 def _command(*parts: str) -> str:
@@ -306,9 +304,8 @@ def next_command(choice: Choice) -> tuple[str, str]:
     case = choice.case
     if choice.epsilon is not None:
         protocol, method = choice.best.pair
-        setting = f"--eps {choice.epsilon:g} --k {case.answers} --to collection"
-        code = _command("code", "--protocol", protocol, "--method", method, *setting.split())
-        return "Next: write the code that collects", code
+        words = f"code --protocol {protocol} --method {method} --eps {choice.epsilon:g} --k {case.answers}"
+        return "Next: write the code that collects", f"ldp-advise {words} --to collection"
     if choice.reason == Reason.NOTHING_ASKED:
         return "Next: ask for an accuracy that would tell something", reproduce(choice, case.worthwhile)
     title, known = "Next: simulate how many people it takes", Terms(epsilon=case.limit, metric=(METRIC,))
@@ -347,7 +344,6 @@ def _figures(choice: Choice) -> dict[str, Scalar]:
         "protocol": None if best is None else best.protocol,
         "method": None if best is None else best.method,
         **_errors(choice),
-        "error_without_data": case.without,
         "verdict": None if best is None else choice.there.verdict,
         "people_needed": None if new.people is None else round(new.people.value),
         "people_needed_low": None if new.people is None else new.people.low,
@@ -360,9 +356,10 @@ def _figures(choice: Choice) -> dict[str, Scalar]:
 
 
 def _errors(choice: Choice) -> dict[str, float | None]:
-    """Return the error of the best pair and its interval; None if predictions do not cover the case."""
+    """Return the error without data, and that of the best pair with its interval: None if it is not covered."""
     best, names = choice.best, ("error", "error_low", "error_high")
-    return {name: None if choice.reason == Reason.NOT_COVERED else getattr(best, name) for name in names}
+    errors = {name: None if choice.reason == Reason.NOT_COVERED else getattr(best, name) for name in names}
+    return {**errors, "error_without_data": choice.case.without}
 
 
 def price_figure(choice: Choice) -> Figure:

@@ -24,11 +24,12 @@ from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.protocol import Protocol, StandardProtocol
 from simulator.protocols.tree import Tree
+from simulator.protocols.unary import THE
 
 WORD = 2**64  # clients draw whole numbers below it
 BITS = 256  # fractional bits of the lower bound of e^x
-DIGITS = 40  # digits of logarithms, before they are rounded up to `SHOWN`
-SHOWN = 22
+DIGITS = 40  # digits of logarithms, before they are rounded up
+UP = Context(prec=22, rounding=ROUND_CEILING)  # for budgets that are shown
 
 
 def exact(epsilon: float) -> Fraction:
@@ -78,7 +79,7 @@ def log_above(number: Fraction) -> str:
         Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal(number.denominator),
     )
     # Decimal.ln rounds to the nearest, so a unit in the last place is added.
-    return format(Context(prec=SHOWN, rounding=ROUND_CEILING).plus(up.next_plus(up.ln(above))).normalize(), "f")
+    return f"{UP.plus(up.next_plus(up.ln(above))).normalize():f}"
 
 
 Number = int | float | list[int]
@@ -132,8 +133,8 @@ class Parameters:
         """The exact budget of a report, rounded up: at most `epsilon`."""
         if self.ratio is not None:
             return log_above(self.ratio)
-        exponent, up = self.exponent or Fraction(0), Context(prec=SHOWN, rounding=ROUND_CEILING)
-        return f"{up.divide(Decimal(exponent.numerator), Decimal(exponent.denominator)).normalize():f}"
+        exponent = self.exponent or Fraction(0)
+        return f"{UP.divide(Decimal(exponent.numerator), Decimal(exponent.denominator)).normalize():f}"
 
 
 def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> Parameters:
@@ -166,19 +167,18 @@ def _bits(protocol: StandardProtocol, own: int, other: int) -> Parameters:
     return Parameters(protocol, constants, Fraction(own * (WORD - other), (WORD - own) * other))
 
 
-def least_other(e: Fraction) -> int:
-    """Return the smallest T with ``(2^64 - T) / T`` of at most `e`."""
-    return math.ceil(WORD / (e + 1))
+def least_other(exponent: Fraction) -> int:
+    """Return the smallest T with ``(2^64 - T) / T`` of at most e to the power of `exponent`."""
+    return math.ceil(WORD / (exp_below(exponent) + 1))
 
 
 def _rappor(protocol: StandardProtocol) -> Parameters:
-    other = least_other(exp_below(exact(protocol.epsilon) / 2))
+    other = least_other(exact(protocol.epsilon) / 2)
     return _bits(protocol, WORD - other, other)
 
 
-def _the(protocol: StandardProtocol) -> Parameters:
-    p, q = (Fraction(float(getattr(protocol, name))) for name in "pq")
-    return _bits(protocol, math.floor(WORD * p), math.ceil(WORD * q))
+def _the(protocol: THE) -> Parameters:
+    return _bits(protocol, math.floor(WORD * Fraction(protocol.p)), math.ceil(WORD * Fraction(protocol.q)))
 
 
 def _hadamard(protocol: HadamardResponse) -> Parameters:
@@ -222,7 +222,7 @@ def _field_constants(order: int) -> tuple[Constant, ...]:
 
 
 def _tree(protocol: Tree) -> Parameters:
-    other = least_other(exp_below(exact(protocol.epsilon)))
+    other = least_other(exact(protocol.epsilon))
     sizes = [inner.k for inner in protocol.inner]
     own = [threshold(protocol.epsilon, 1, inner.k - 1) if isinstance(inner, GRR) else 0 for inner in protocol.inner]
     constants = (
@@ -264,7 +264,7 @@ def _summation(protocol: StandardProtocol) -> Parameters:
 BUILDERS: dict[str, Callable[[Any], Parameters]] = {
     "grr": lambda grr: _two_kinds(grr, 1, grr.k - 1),
     "rappor": _rappor,
-    "oue": lambda oue: _bits(oue, WORD // 2, least_other(exp_below(exact(oue.epsilon)))),
+    "oue": lambda oue: _bits(oue, WORD // 2, least_other(exact(oue.epsilon))),
     **dict.fromkeys(
         ("blh", "olh"),
         lambda hashing: _two_kinds(hashing, 1, hashing.g - 1, Constant("G", hashing.g, "symbols of the hash")),
