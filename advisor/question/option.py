@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, ClassVar, Self, TypeAlias
@@ -216,8 +217,11 @@ def _read_several(spec: Option, read: Read, value: object) -> tuple[object, ...]
 
 
 def _divided(text: str) -> list[str]:
-    parts = next(csv.reader([text], skipinitialspace=True), [])
-    return [part.strip() for part in parts] or [""]
+    parts = text.split(",")
+    if '"' in text:
+        with suppress(csv.Error):  # a line break outside of quotes
+            parts = next(csv.reader([text], skipinitialspace=True))
+    return [part.strip() for part in parts]
 
 
 def options_of(group: type[Settings]) -> Iterator[tuple[Field[Any], Option]]:

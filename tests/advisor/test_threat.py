@@ -52,6 +52,8 @@ def test_a_label_with_a_comma_is_a_target_in_double_quotes():
     assert threat.targets == ("Cologne, town", "Bonn")
     assert threat.typed()[-1] == '"Cologne, town",Bonn'
     assert Threat(threat=0.1, targets=threat.typed()[-1]) == threat
+    odd = "x" * 200_000, "two\nlines", '5" disk\n'
+    assert [Threat(threat=0.1, targets=f"{text},b").targets for text in odd] == [(text.strip(), "b") for text in odd]
 
 
 def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path, run):
