@@ -38,6 +38,7 @@ FEWEST_BITS = 8  # of cells that are all strings of bits, from which they look l
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
+_PERCENT = re.compile(r"%|per ?cent|prozent|pct|porcent|pourcent|procent", re.IGNORECASE)
 _NO_COUNT = re.compile(r"%|(?<=[a-z])_?k$|[x(/ ]?\b0?00\b")
 
 
@@ -255,7 +256,7 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
         refuse_same(table, label, count, "--column and --counts")
     elif len(table.values) == 1 and label is None:
         return table.values[0], None
-    elif (both := _labels_and_counts(table, COUNT_NAMES | HEADERS["counted"])) and label in (None, both[0]):
+    elif (both := _labels_and_counts(table)) and label in (None, both[0]):
         return both
     else:
         count = _count_column(table, label)
@@ -319,18 +320,21 @@ def _is_tally(table: InputTable, column: int) -> bool:
     return len(labels) > 1 and len(set(labels)) == len(labels) and are_counts(table, column)
 
 
-def _labels_and_counts(table: InputTable, words: frozenset[str]) -> tuple[int, int] | None:
+def _labels_and_counts(table: InputTable) -> tuple[int, int] | None:
     """Return the only column of distinct words, and the only one of counts with such a name, of more than two.
 
     None if any other column could be either: these hold decimals, shares or nothing, or any numbers beside a "count".
+    Beside percentages "n" is a number of users too.
     """
-    named = [at for at in table.values if table.names and _has_name(table.names[at], words)]
+    names, words = table.names or (), COUNT_NAMES | HEADERS["counted"]
+    words |= HEADERS["count_alone"] if any(map(_PERCENT.search, names)) else frozenset()
+    named = [at for at in table.values if names and _has_name(names[at], words)]
     if len(table.values) < 3 or not any(are_counts(table, at) for at in named):
         return None
     cells = {at: table.cells(at) for at in table.values}
     numbers = [at for at, column in cells.items() if all(looks_numeric(cell.rstrip("% ")) for cell in column if cell)]
-    counts = [at for at in numbers if are_counts(table, at)]
-    sure = [at for at in counts if table.names and _has_name(table.names[at], COUNT_NAMES)]
+    counts = [at for at in numbers if not _PERCENT.search(names[at]) and are_counts(table, at)]
+    sure = [at for at in counts if _has_name(names[at], COUNT_NAMES)]
     counts = sure if len(sure) == 1 else counts
     labels = [at for at in cells if at not in numbers]
     if len(counts) != 1 or len(labels) != 1:

@@ -26,7 +26,7 @@ from advisor.inputs.labels import (
     shortened,
     value_of,
 )
-from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
+from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers, is_grouped
 from advisor.inputs.orders import Fit, recognised
 from advisor.inputs.table import opened_rows
 
@@ -254,6 +254,15 @@ def build_domain(
     )
 
 
+def _thousands_doubt(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return a warning for numbers whose points may all stand between groups of thousands: 500, 750, 1.000."""
+    pointed = [label for label in labels if "." in label]
+    if not pointed or not all(is_grouped(label, ".") or (label.isdigit() and len(label) < 4) for label in labels):
+        return ()
+    value = pointed[0].replace(".", "")
+    return (f"{pointed[0]} is read as a number with decimals; if it is {value}, write {value} in the file",)
+
+
 def _dropped_warning(users: Mapping[str, int], rest: Mapping[str, int]) -> str:
     dropped = sum(rest.values())
     share = dropped / (dropped + sum(users.values()) or 1)
@@ -287,6 +296,7 @@ def _arranged(
         return _Draft(inside, numeric, numeric or given_order(names), [note], []), outside
     if all_numbers(users):
         merged, warnings = merge_equal_numbers(users)
+        warnings += _thousands_doubt(users)
         note = "all labels are numbers: sorted by value"
         note += ", but taken as names without order, as asked" if ordered is False else " and taken as ordered"
         placed = {label: merged[label] for label in by_value(merged)}

@@ -425,22 +425,23 @@ def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> b
     """
     if len(first) > 1 and not first[0] and len(rest) > 1 and numbers_rows([row[0] for row in rest]):
         return True  # pandas writes a series without a name so: ",0" above "0,red" and "1,blue"
-    if any(looks_numeric(cell) and not _is_year(cell) for cell in first) or all(map(looks_missing, first)):
+    if any(looks_numeric(cell) and not is_year(cell) for cell in first) or all(map(looks_missing, first)):
         return False
     below = [[row[at] for row in rest] for at in range(len(first))]
     for cell, column in zip(first, below, strict=True):
-        present = [value for value in column if not is_missing(value)]
+        present = [value for value in column if not looks_missing(value)]
         numbers = sum(map(looks_numeric, present))
         # A column of counts may hold codes and footnotes.
         numeric = numbers == len(present) > 0 or (cell.casefold() in COUNT_NAMES and 2 * numbers > len(present))
-        if not is_missing(cell) and numeric and not (_is_year(cell) and all(map(_is_year, present))):
+        if not is_missing(cell) and numeric and not (is_year(cell) and all(map(is_year, present))):
             return not any(map(looks_numeric, first)) or not all(map(looks_numeric, first))
     if any(map(looks_numeric, first)):
         return False
     return table and not any(cell and cell in column for cell, column in zip(first, below, strict=True))
 
 
-def _is_year(cell: str) -> bool:
+def is_year(cell: str) -> bool:
+    """Return whether a cell may be a year."""
     return len(cell) == 4 and cell.isdecimal() and cell[:2] in ("19", "20")
 
 

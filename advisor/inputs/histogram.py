@@ -15,7 +15,7 @@ from advisor.errors import InputError, listed
 from advisor.inputs.bins import Bins, Cut, edge_text
 from advisor.inputs.blocks import Block, Rows, whole_counts
 from advisor.inputs.columns import InputTable, choose_columns, find_column
-from advisor.inputs.head import DETECTED, Expected, FileLayout
+from advisor.inputs.head import DETECTED, Expected, FileLayout, is_year
 from advisor.inputs.labels import missing_doubts, missing_labels, plural, shortened
 from advisor.inputs.numbers import (
     EMPTY,
@@ -26,6 +26,7 @@ from advisor.inputs.numbers import (
     NOT_FINITE,
     TWO_WAYS,
     MissingCodes,
+    all_numbers,
     is_missing,
     looks_numeric,
     real_number,
@@ -118,6 +119,8 @@ def read_histogram(
         doubts.append(f"the name of the column, {shortened(name)}, is one of its values: a second header?")
     if count is not None and table.names:
         doubts += filter(None, [unit_doubt(table.names[count]).removeprefix("; ")])
+    if count is None and cut is None:
+        doubts += _published(table, label, tallied)
     if count is None and table.second_header:
         doubts.append(f"line {table.places[0]} stands like a second header above numbers, and was counted as a user")
     notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
@@ -131,6 +134,16 @@ def read_histogram(
         warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings),
         column=name,
     )
+
+
+def _published(table: InputTable, label: int, tallied: RawHistogram) -> list[str]:
+    """Return a warning for distinct values beside numbers that are no years: a published table, not its users."""
+    numbers = [at for at in table.values if at != label and all(map(looks_numeric, table.cells(at)))]
+    numbers = [at for at in numbers if not all(map(is_year, table.cells(at)))]
+    if len(tallied.labels) < 3 or tallied.counts.max() > 1 or not numbers or all_numbers(tallied.labels):
+        return []
+    option = f"--counts {shlex.quote(table.reference(numbers[-1]))}"
+    return [f"each row has a value of its own: if numbers of users stand beside them, name their column, as {option}"]
 
 
 def _histogram(rows: Rows, label: int, tally: LabelTally) -> RawHistogram:

@@ -44,7 +44,8 @@ def missing_labels(labels: Collection[str], codes: MissingCodes = NO_CODES) -> l
 MOST_CODED = 10_000  # labels among which codes are looked for
 # Codes for no answer in surveys, from the smallest.
 _SURVEY_CODES = (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999)
-_NEGATIVE_CODES = (-7, -8, -9, -77, -88, -97, -98, -99, -999, -9999)
+_NEGATIVE_CODES = (-1, -2, -7, -8, -9, -77, -88, -97, -98, -99, -999, -9999)
+_NEVER_ALONE = (-1, -2)  # they are also values
 
 
 def missing_doubts(users: Mapping[str, int]) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def missing_doubts(users: Mapping[str, int]) -> tuple[str, ...]:
     if odd == ["NA"] and all(len(label) == len(odd[0]) and label.isupper() for label in users):
         odd = []  # a code of countries
     odd = odd or _far_codes(users)
-    if not odd or 2 * len(odd) >= len(users):
+    if not odd or len(odd) > len(users) - 2:
         return ()
     options = " ".join(f"--missing {label}" for label in odd) if number(odd[0]) is not None else "--drop-missing"
     those = f"{listed(map(shortened, odd), most=4)} ({plural(sum(map(users.__getitem__, odd)), 'user', 'users')})"
@@ -75,11 +76,14 @@ def _far_codes(labels: Collection[str]) -> list[str]:
     if len(values) < 3 or None in values:
         return []
     rest = sorted(value for value in values if value is not None)
-    found: list[str] = []
-    while len(rest) > 2 and rest[0] in _NEGATIVE_CODES and rest[1] > rest[0] + 1 and rest[-1] >= 0:
-        found.append(values[rest.pop(0)])
-    for at in range(3, len(rest)):
+    below = sum(value < 0 for value in rest)
+    gaps = any(rest[at + 1] - rest[at] > 1 for at in range(min(below, len(rest) - 1)))
+    coded = gaps and rest[0] not in _NEVER_ALONE and all(value in _NEGATIVE_CODES for value in rest[:below])
+    found = [values[value] for value in rest[: below * coded]]
+    rest = rest[below * coded :]
+    for at in range(2, len(rest)):
         apart = rest[at] - rest[at - 1] > max(Decimal(1), (rest[at - 1] - rest[0]) / 10)
+        apart = apart and (at > 2 or rest[1] - rest[0] == 1)  # two answers are 0 and 1, or 1 and 2
         if rest[0] >= 0 and apart and all(value in _SURVEY_CODES for value in rest[at:]):
             return found + [values[value] for value in rest[at:]]
     return found

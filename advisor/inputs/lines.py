@@ -88,7 +88,8 @@ _LAST = re.compile(rf"(?P<label>.*\S)(?P<blanks>[ \t]+)(?P<count>{_COUNT}%?)")
 _NEAR = re.compile(rf"\D*[^\d\s:=][ \t]*[:=][ \t]*{_COUNT}%?|{_COUNT}[ \t]*[:=][ \t]*[^\d\s].*")
 _FOOTER = re.compile(r"(?:Name: (.*), )?(?:Length: \d+, )?dtype: (\w+)")
 _COUNTED = (None, "count", "proportion")
-_RULE = re.compile(r"[-+|:=_ ]*(?:-{3,}|={3,}|_{3,})[-+|:=_ ]*")
+_RULE = re.compile(r"[-+|:=_ \u2500-\u257f]*(?:-{3,}|={3,}|_{3,}|[\u2500-\u257f]{3,})[-+|:=_ \u2500-\u257f]*")
+_RULED_COLUMNS = re.compile(r"[+|\u2500-\u257f]|[-=] +[-=]")  # what a rule has that goes over several columns
 
 
 def _cells(pattern: re.Pattern[str], line: str) -> list[str]:
@@ -159,7 +160,7 @@ def _refuse_undecided(source: str, lines: Sequence[str], *, printed: bool) -> No
 def refuse_rules(source: str, lines: Sequence[str]) -> None:
     """Raise InputError for a table with rules, as psql, mysql and Markdown have, or in LaTeX."""
     filled = [line.rstrip() for line in lines[:RULED] if line.strip()]
-    ruled = any(_RULE.fullmatch(line) and set(line) & set("+|") for line in filled)
+    ruled = any(_RULE.fullmatch(line) and _RULED_COLUMNS.search(line) for line in filled)
     psql = len(filled) > 1 and filled[0][0] == " " and _RULE.fullmatch(filled[1]) and len(filled[1]) >= len(filled[0])
     if ruled or psql or any(line.startswith("\\begin{") for line in filled):
         raise InputError(

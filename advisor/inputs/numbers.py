@@ -36,6 +36,7 @@ _MARKED = re.compile(rf"[+-]?[1-9][0-9]{{0,2}}(?:[{_MARKS}][0-9]{{3}})+(?:[.,][0
 _NO_MARKS = str.maketrans("", "", _MARKS)
 _CODES = frozenset(
     {"", "na", "n/a", "n.a.", "nan", "<na>", "#n/a", "null", ".", "..", "...", ":", "-", "–", "—", "(blank)"}
+    | {"(leer)", "(leeg)", "(vide)", "(vuoto)", "(vazio)", "(en blanco)", "(puste)"}  # of pivot tables elsewhere
 )
 _ERROR = re.compile(r"#[A-Z]+(?:/[0A])?[!?]?")  # of a spreadsheet or of SPSS: #NULL!, #DIV/0!
 _SUPPRESSED = re.compile(r"\*+|\([a-z]\)", re.IGNORECASE)  # of a count in an official table: (D), **
@@ -202,12 +203,13 @@ def is_grouped(cell: str, mark: str) -> bool:
 def grouping_comma(cells: Iterable[str]) -> bool | None:
     """Return whether "," is the decimal sign of whole numbers, judged by groups of thousands; None if nothing tells.
 
-    A whole number has no other digits than 0 behind a decimal sign, so "3.102" is 3,102.
+    A whole number has no other digits than 0 behind a decimal sign, so "3.102" is 3,102; and it has one sign at most.
 
     >>> grouping_comma(["441", "3.102"]), grouping_comma(["1,200"]), grouping_comma(["1.000"]), grouping_comma(["2.5"])
     (True, False, None, None)
     """
-    told = {"." in cell for cell in cells if _THOUSANDS.fullmatch(cell) and not cell.endswith("000")}
+    grouped = filter(_THOUSANDS.fullmatch, cells)
+    told = {"." in cell for cell in grouped if not cell.endswith("000") or cell.count(".") + cell.count(",") > 1}
     return told.pop() if len(told) == 1 else None
 
 

@@ -23,6 +23,7 @@ WORDS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("orders.toml")
 NO_ANSWERS = frozenset(WORDS["no_answers"])
 STRANGERS = 20  # maximum of labels without a place, not counting labels that are no answer
 SHARE = 10  # and at most one in this many labels
+_SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")  # what a spreadsheet makes of 10-14, no stranger
 
 
 def alternatives(table: Mapping[str, float]) -> dict[str, float]:
@@ -62,7 +63,8 @@ def fit(name: str, labels: Sequence[str], key: Callable[[str], Key | None], *, c
             keys[label] = place
             continue
         outside.append(label)
-        strangers += label.casefold().strip().rstrip(".").replace("’", "'") not in NO_ANSWERS
+        word = label.casefold().strip().rstrip(".").replace("’", "'")
+        strangers += word not in NO_ANSWERS and not _SPREADSHEET.fullmatch(word)
         if strangers > most:
             return None
     least = 3 if strangers else 2
@@ -252,7 +254,7 @@ def _any_of(words: str) -> str:
 
 
 _FAMILIES = [alternatives(table) for table in WORDS["units"]]
-_CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf)\b)"
+_CURRENCY = r"(?:(?:\b(?:us|r|a|c|nz|hk))?[$€£¥₹₩₽₺]|\b(?:usd|eur|gbp|chf)\b)"
 _JOINING = "|".join(map(_any_of, ("between", "or_below", "or_above")))
 _WORD = rf"(?!(?:{_JOINING}|or|plus|am|pm)\b)[^\W\d_]+(?=\W|$)"
 _VALUE = rf"([-−]?)\s*{_CURRENCY}?\s*([-−]?)((?:\d[\d., ]*)?\d)\s*{_CURRENCY}?\s*((?:%|°\s?[cf]|{_WORD})?)"
@@ -266,7 +268,6 @@ _BELOW_AFTER = re.compile(rf"{_FIRST}{_VALUE}\s*(?:{_any_of('or_below')})")
 _ABOVE_AFTER = re.compile(rf"{_FIRST}{_VALUE}\s*(?:\+|plus\b|{_any_of('or_above')})\s*((?:[^\W\d_]+)?)")
 _BRACKETS = re.compile(r"[\[(]\s*(-?(?:inf|\d+(?:\.\d*)?))\s*[,;]\s*(\+?-?(?:inf|\d+(?:\.\d*)?))\s*[\])]")
 _SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?")
-_SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")
 _YEAR_SPAN = 10  # maximum of years in a range with a short second year, 2023-24
 
 

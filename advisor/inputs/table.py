@@ -47,6 +47,7 @@ FEW = 1 << 18
 """Number of characters that are read row by row faster than pandas is imported."""
 
 _LINE_FEED, _QUOTE = b'\n"'
+_SOURCE = re.compile(r"(?:sources?|quellen?|fuentes?|fonti?|notes?) ?:|last updated$", re.IGNORECASE)  # below a table
 _BLANK = re.compile(r'^"?\s*"?$', re.MULTILINE)
 
 
@@ -258,6 +259,8 @@ class TextRows(Rows):
         A row that is cut short is none, and a number is not text.
         """
         text, *rest = map(str.strip, row)
+        if any(rest) and _SOURCE.match(text):
+            return True
         if any(rest) or self.table.width == 1 or looks_numeric(text):
             return False
         if len(row) == self.table.width:

@@ -17,6 +17,8 @@ from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.source import opened
 from advisor.inputs.table import TextRows
 
+FEW_ROWS = 5  # below which items are often alone
+
 
 def read_transactions(
     path: str, *, keep: str = "own", keep_top: int | None = None, layout: FileLayout = DETECTED
@@ -44,6 +46,9 @@ def read_transactions(
             # The order of the rows decides nothing, also where as many users have two items.
             kept = sorted(rows_with, key=lambda item: (-rows_with[item], item))[:keep_top]
             counts = _assign(TextRows(again, expected), kept, own=keep == "own")
+    first = [item for item in rows.table.rows[0] if item] if rows.table.names is None else []
+    alone = users >= FEW_ROWS and first and all(rows_with[item] == 1 for item in first)
+    doubts = ("no other row has an item of the first: if that names the columns say --header",) if alone else ()
     counts = {item: counts[item] for item in rows_with if item in counts}
     if without := users - sum(counts.values()):
         counts[OTHER_LABEL] = without
@@ -54,7 +59,7 @@ def read_transactions(
         f"each user keeps the item that is {which}, among {among} of {len(rows_with)} items",
     )
     numbers = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
-    return RawHistogram(tuple(counts), numbers, False, assumptions, rows.warnings())
+    return RawHistogram(tuple(counts), numbers, False, assumptions, (*rows.warnings(), *doubts))
 
 
 def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:

@@ -83,7 +83,7 @@ def _file_histogram(question: Question) -> RawHistogram:
     key = (path, columns, cleaning)
     if cleaning.transactions:
         unused = columns.given("column", "counts")
-        refuse(unused, "cannot be used with --transactions: there every column is an item; leave it out")
+        refuse(unused, "cannot be used with --transactions: there every column is an item; give a file of items alone")
         keep, keep_top = cleaning.keep or "own", cleaning.keep_top
         items = partial(read_transactions, path, keep=keep, keep_top=keep_top, layout=columns.layout)
         return remembered(path, key, items)

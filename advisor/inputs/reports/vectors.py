@@ -25,13 +25,14 @@ from simulator._types import FloatArray
 
 _BITS = frozenset({"0", "1"})
 _BETWEEN = " ;|,"  # bits in one cell
+_TRUTHS = {"true": "1", "false": "0"}
 
 
 def bits_have_header(first: Sequence[str], usual: bool, settings: ReportSettings) -> bool:
     """Return whether the first row is a header instead of a report; labels of columns may be numbers."""
     cells = [cell.strip() for cell in first]
     if settings.column is None and len(cells) > 1:
-        return not all(digits_below(cell, 2) for cell in cells) and "" not in cells and len(set(cells)) == len(cells)
+        return not all(map(_bit, cells)) and "" not in cells and len(set(cells)) == len(cells)
     # A damaged report such as "01x1" is not a header.
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
@@ -45,6 +46,12 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     if at is None and not any((*(table.names or ())[-1:], *table.cells(table.width - 1))):
         hint = "remove it, or name the column of the reports with --column"
         raise InputError(f"{table.source}: column {table.width} is empty, as rows end with a separator: {hint}")
+    first = table.names or next(iter(table.rows), ())
+    if at is None and len(first) > 1 and not first[0].strip():
+        row_numbers = (
+            "the first column has no name, as one of row numbers; write the file without it (pandas: index=False)"
+        )
+        raise InputError(f"{table.source}: {row_numbers}")
     k = settings.k or (table.width if at is None else _length(table, at, settings))
     if k < 2 or (at is None and k != table.width):
         size = f"a report of {settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all"
@@ -165,7 +172,11 @@ class BitColumns:
 
     def plain(self, cells: list[str]) -> list[str | None]:
         """Return the bits of a report."""
-        return [digits_below(cell, 2) for cell in cells]
+        return list(map(_bit, cells))
+
+
+def _bit(cell: str) -> str | None:
+    return digits_below(_TRUTHS.get(cell.casefold(), cell), 2)
 
 
 def plain_bits(cell: str) -> str:

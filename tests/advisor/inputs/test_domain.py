@@ -39,6 +39,8 @@ LEFT = "3 users with labels that are not kept (21.4% of all) dropped; --other"
 # Users of labels, options, the domain, whether it is ordered, and words of its warning.
 DOMAINS = [
     ({"10": 1, "9": 2, "-1.5": 3, "1e2": 4}, {}, {"-1.5": 3, "9": 2, "10": 1, "1e2": 4}, True, ""),
+    ({"500": 1, "1.000": 2, "2.500": 3}, {}, {"1.000": 2, "2.500": 3, "500": 1}, True, "if it is 1000, write 1000"),
+    ({"5": 1, "1.500": 2, "2.5": 3}, {}, {"1.500": 2, "2.5": 3, "5": 1}, True, ""),
     ({"10": 1, "9": 2}, {"ordered": False}, {"9": 2, "10": 1}, False, ""),
     ({"1.0": 2, "2": 1, "1": 3}, {}, {"1": 5, "2": 1}, True, "'1' and '1.0'"),
     ({"b": 1, "a": 2}, {}, {"a": 2, "b": 1}, False, ""),

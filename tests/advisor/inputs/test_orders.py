@@ -179,6 +179,8 @@ ODD = [
     (["under 5", "under 10", "under 20"], "overlap"),
     (["0-4", "5-9", "15-19", "20-24"], "no label covers what lies between '5-9' and '15-19'"),
     (["0-4", "5-9", "Oct-14", "15-19", "20-24"], "'Oct-14' looks like a range that a spreadsheet has turned into"),
+    ([*(f"{at}-{at + 4}" for at in range(15, 85, 5)), "9-May", "14-Oct"], "'14-Oct' looks like a range that a spread"),
+    (["US$500 - US$999", "US$1,000 - US$1,999", "US$1,500 - US$2,500"], "overlap"),
     (["500 - 999", "1.000 - 1.999", "10.000 - 19.999"], "points between digits are taken for thousands"),
     (["01/02/2024", "02/01/2024", "03/03/2024"], "can be read in two ways, and are taken with the day first"),
     (["Mon", "Monday", "Tue"], "'Mon' and 'Monday'"),

@@ -93,6 +93,13 @@ def test_a_pipe_can_be_read_twice():
         assert users(piped(pipe, read_transactions, "-")) == {"a": 0, "b": 2}
 
 
+def test_a_first_row_of_items_that_no_other_row_has_may_name_the_columns(tmp_path):
+    rows = "bread,milk\nbread\nmilk\nmilk,tea\nbread,tea\n"
+    named = read_transactions(put(tmp_path, "named.csv", f"items\n{rows}"))
+    assert "say --header" in "".join(named.warnings)
+    assert not read_transactions(put(tmp_path, "rows.csv", rows)).warnings
+
+
 @settings(deadline=None)
 @given(
     lines=st.lists(st.sampled_from(["a", "b\u2028c", "é", "", " ", "x\x0by", "7"]), min_size=1, max_size=30),
