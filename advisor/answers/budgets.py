@@ -18,7 +18,7 @@ class Priced:
     def off(self) -> float | None:
         """Mean error of a category in users; None if unknown."""
         error = self.ranking.best.mean_absolute_error
-        return None if error is None else error * self.ranking.request.users
+        return None if error is None else error * self.ranking.sampling * self.ranking.request.users
 
     @property
     def detectable(self) -> float | None:

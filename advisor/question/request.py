@@ -224,11 +224,12 @@ class Request:
     unit: str = "bins"
     channels: Mapping[str, FixedChannel] = field(default_factory=dict)
     figures: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict, repr=False)
+    everyone: int | None = None  # users, if those who report are a part of them; None: the plan tells
 
     @property
     def users(self) -> int:
         """Number of users: n, or more where each of them reports one of several attributes."""
-        return self.n if self.plan is None else self.plan.users
+        return self.everyone or (self.n if self.plan is None else self.plan.users)
 
     @property
     def usual(self) -> tuple[Pair, ...]:

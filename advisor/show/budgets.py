@@ -32,9 +32,17 @@ from advisor.show.model import (
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.ranking import budgets_figure
+from advisor.show.rank.answer import defence_sentences, expected_if
 from advisor.show.rank.data import rank_data, request_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
-from advisor.show.sentences import assumed_sentences, domain_text, nothing_left_verdict, total_text, unit_text
+from advisor.show.sentences import (
+    assumed_sentences,
+    attribute_sentences,
+    domain_text,
+    nothing_left_verdict,
+    total_text,
+    unit_text,
+)
 
 FIGURES: Mapping[str, Callable[[Priced], Scalar]] = {
     "eps": lambda row: row.epsilon,
@@ -67,6 +75,7 @@ def budgets_document(budgets: Budgets) -> Document:
         parts += verdict.sentences if verdict in others else ()
         parts += sentences(_hidden_sentences(rows), Role.ANSWER, Tone.DOUBTFUL)
         parts += [price_table(rows)] if rows else []
+        parts += sentences(_each(rows), Role.ANSWER)
     parts += sentences(_notes(budgets), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
     several, of_first = len(budgets.metrics) > 1, budgets.priced(budgets.metrics[0])
@@ -96,7 +105,7 @@ def price_table(rows: Sequence[Priced], off: Column | None = None, scale: float 
     """
     metric, request = rows[0].ranking.metric, rows[0].ranking.request
     columns = (
-        Column("ε", "privacy budget of one report"),
+        Column("ε", "privacy budget of one user in a round"),
         Column("protocol", text=True),
         Column("method", text=True, drop=2),
         off or Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
@@ -144,7 +153,7 @@ def _numbers(rows: Sequence[Priced]) -> str:
         off += f", by {users(rounded(last.off, 2))} ({points(last.off / request.users)}) at ε = {last.epsilon:g}"
     without = first.ranking.error_without_data
     no_data = "" if without is None else f"; without data {first.ranking.metric} error {number(without, 3)}"
-    return f"Expected: {off}{no_data}{total_text(request.plan, each=True)}."
+    return f"{expected_if(request)}: {off}{no_data}{total_text(request.plan, each=True)}."
 
 
 def _verdict(budgets: Budgets, metric: str) -> Verdict:
@@ -179,6 +188,16 @@ def _hidden_sentences(rows: Sequence[Priced]) -> list[str]:
         return []
     counts = ", ".join(f"{count:,} at ε = {row.epsilon:g}" for count, row in hidden)
     return [f"Of {rows[0].ranking.request.k:,} categories so many cannot be told from none: {counts}."]
+
+
+def _each(rows: Sequence[Priced]) -> list[str]:
+    """Return for each budget how several attributes are collected, and what fake users add."""
+    each = [
+        (row.epsilon, text)
+        for row in rows
+        for text in (*attribute_sentences(row.ranking.request.plan), *defence_sentences(row.ranking))
+    ]
+    return [f"At ε = {epsilon:g}: {text}" for epsilon, text in each]
 
 
 def _domain(request: Request) -> str:

@@ -107,6 +107,7 @@ def decision_of(ranking: Ranking, badge: Badge = Badge.NONE, reason: str = "", *
         return Decision(Badge.DO_NOT_COLLECT, nothing, people=request.users, **_basis(request))
     best, without, worth = ranking.best, ranking.error_without_data, ranking.worth_it_with
     error, interval = best.mean_absolute_error, None
+    error = None if error is None else error * ranking.sampling
     if error is not None and ranking.metric in PER_ANSWER and best.error:
         interval = error * best.error_low / best.error, error * best.error_high / best.error
     if not badge:

@@ -76,10 +76,10 @@ def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:
     return f"; each user spends ε = {plan.epsilon_total:g} in all {plan.rounds:,} rounds"
 
 
-def plan_sentences(plan: BudgetUse) -> list[str]:
-    """Return the use of the budget, and the total budget of a user."""
+def attribute_sentences(plan: BudgetUse | None) -> list[str]:
+    """Return how several attributes are collected; nothing for one."""
     lines = []
-    if plan.solution is not None and plan.advantage is not None:
+    if plan is not None and plan.solution is not None and plan.advantage is not None:
         how, other = f"all of them, each at ε = {plan.epsilon_report:g} (SPL)", "Sampling one attribute"
         if plan.solution == "smp":
             how = f"one of them, drawn at random, at the whole ε = {plan.epsilon_round:g} (SMP)"
@@ -88,8 +88,17 @@ def plan_sentences(plan: BudgetUse) -> list[str]:
             f"{plan.attributes} attributes: each user reports {how}: {plan.reports:,} reports of each. "
             f"{other} would have {plan.advantage:.2f}× the root mean squared error of the raw estimate."
         )
+    return lines
+
+
+def plan_sentences(plan: BudgetUse) -> list[str]:
+    """Return the use of the budget, and the total budget of a user."""
+    lines = attribute_sentences(plan)
     if plan.solution == "smp":
-        lines.append("Errors are against those who report the attribute; that they are a sample comes on top.")
+        lines.append(
+            "Errors in the table are against those who report the attribute; that they are a sample is part of users "
+            "off, and of the verdict."
+        )
     total = ", and no more in all."
     if plan.rounds > 1:
         total = (

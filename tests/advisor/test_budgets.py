@@ -4,6 +4,7 @@ import pytest
 
 from advisor import advise
 from advisor.cli import examples
+from advisor.figures import rounded, users
 from simulator import PROTOCOLS
 from tests.advisor.cli_answers import SCHEMA, answered
 
@@ -45,7 +46,8 @@ def test_of_several_attributes_all_users_count_as_where_one_budget_is_given(run)
     for row in answered(run, *words, "--eps", "1,2")["budgets"]:
         alone = answered(run, *words, "--eps", str(row["eps"]))
         assert row["n"] == alone["request"]["n"] == 100_000
-        assert row["users_off"] == pytest.approx(1_000_000 * alone["recommendations"][0]["mean_absolute_error"])
+        assert f"off by {users(rounded(row['users_off'], 2))} users" in alone["headline"]["numbers"]
+        assert row["users_off"] > 1_000_000 * alone["recommendations"][0]["mean_absolute_error"]  # a tenth is a sample
         assert row["detectable_users"] == pytest.approx(1_000_000 * alone["detectable_frequency"])
 
 

@@ -1,4 +1,5 @@
 import json
+import re
 from itertools import product
 
 import jsonschema
@@ -153,6 +154,28 @@ def test_rounds_add_up_and_change_no_report():
     assert (made.epsilon_round, made.epsilon_total, made.solution) == (0.5, 6.0, None)
     alone = advise(0.5, sample_counts=COUNTS, protocol="oue", simulation=Simulation(max_repetitions=20))
     assert [row.error for row in advice.recommendations] == [row.error for row in alone.recommendations]
+
+
+def test_users_off_and_the_verdict_hold_that_those_who_report_are_a_sample():
+    """GRR of one attribute in three, a third of the users each, against the frequencies of all users."""
+    counts, epsilon, rng = np.array([145, 140, 110, 105]), 5.0, np.random.default_rng(1)
+    advice = advise(
+        epsilon, sample_counts=counts, protocol="grr", method="none", **grouped(attributes=3, solution="smp")
+    )
+    oracle, errors = PROTOCOLS["grr"](4, epsilon), []
+    for _ in range(2000):
+        asked = rng.multivariate_hypergeometric(counts, 500 // 3)
+        errors.append(np.abs(oracle.estimate(oracle.sample_support(asked, rng), 500 // 3) - counts / 500).mean())
+    mean, error = np.mean(errors), np.std(errors) / len(errors) ** 0.5
+    stated = float(re.search(r"\(([\d.]+) percentage points\)", str(advice))[1]) / 100
+    assert abs(stated - mean) < 4 * error + 0.0005 + 0.04 * mean  # rounded; its own 20 or more repetitions
+    assert advice.verdict == "marginal"  # those who report are known well enough, and the others are not
+
+
+def test_ways_to_collect_attributes_are_told_for_each_budget(run):
+    text = " ".join(run("columns", "--eps", "1,6", "--k", "2", "--n", "1e5", "--attributes", "4", "-q")[1].split())
+    assert "At ε = 1: 4 attributes: each user reports one of them" in text
+    assert "At ε = 6: 4 attributes: each user reports all of them, each at ε = 1.5 (SPL): 100,000 reports" in text
 
 
 def test_the_answer_is_that_of_the_reports_that_are_sent():

@@ -50,6 +50,10 @@ def test_figures_where_less_than_one_report_is_wrong_in_a_category_are_extrapola
     assert {row.origin for row in many} == {"interpolated"}
 
 
+def test_nothing_is_sure_for_users_far_below_those_of_the_data():
+    assert [advise(3.0, k=4, n=n).verdict for n in (10, 1000)] == ["marginal", "worth_it"]
+
+
 def test_a_mean_that_a_symmetric_shape_has_by_chance_says_nothing_of_the_others():
     """Without data the bell's mean is right but for rounding, and the others are off by bins."""
     ranking = advise(2.0, k=100, n=10**6, metric="mean")

@@ -125,6 +125,23 @@ def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k, epsilon,
     assert k > 2 or needs[0] == needs[1]  # one mechanism
 
 
+@pytest.mark.parametrize(("n", "k", "frequency"), [(300, 20, 0.03), (200, 10, 0.1), (1000, 10, 0.05), (100, 5, 0.1)])
+def test_the_budget_that_few_users_need_is_the_least_of_three_digits(n, k, frequency):
+    """OUE by its law: reports of the holders and of the others are two binomial numbers."""
+    holders, counts = round(n * frequency), np.arange(round(n * frequency) + 1)
+    own = special.binom(holders, counts) / 2.0**holders
+
+    def power(epsilon):
+        q = special.expit(-epsilon)
+        most = np.flatnonzero(special.bdtrc(np.arange(n), n, q) <= 0.05 / k)[0]
+        return own @ np.where(counts > most, 1.0, special.bdtrc(np.maximum(most - counts, 0), n - holders, q))
+
+    answer = plan(detect=frequency, n=n, k=k, protocol="oue")
+    least = next(at / 100 for at in range(100, 1000) if power(at / 100) >= 0.8)
+    assert answer.best.value == pytest.approx(least)
+    assert answer.best.source == "formula"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("names", [None, ("grr", "ss")])
 def test_two_names_of_one_mechanism_need_as_many_users_to_detect_a_frequency(names):
@@ -143,7 +160,11 @@ def test_a_first_row_that_needs_more_than_another_is_explained():
 
 @pytest.mark.parametrize(
     ("known", "k", "metric", "target", "best"),
-    [({"eps": 1.0}, 10, "mse", 1e-3, "grr"), ({"n": 20_000}, 9, "l2", 0.05, "oue")],
+    [
+        ({"eps": 1.0}, 9, "l1", 0.2, "grr"),
+        ({"eps": 1.0}, 10, "mse", 1e-3, "oue"),  # a squared error falls with n
+        ({"n": 20_000}, 9, "l2", 0.05, "oue"),
+    ],
 )
 def test_the_cheaper_report_is_named_if_it_needs_a_tenth_more_users_but_not_that_much_more_budget(
     known, k, metric, target, best

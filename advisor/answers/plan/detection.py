@@ -14,6 +14,7 @@ least n from which on the power holds, and no simulation is needed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -91,10 +92,10 @@ def _need(row: PlanRow) -> tuple[bool, float]:
 
 
 def _exact(question: PlanQuestion, protocol: str, value: float) -> bool:
-    """Return whether the formula gives the exact answer: a number of users on which the budget does not depend."""
-    if question.n is not None or question.shuffled is not None:
+    """Return whether the formula gives the exact answer, as there are few supports; with a shuffler it does not."""
+    if question.shuffled is not None:
         return False
-    return few_supports(question.oracle(protocol, value), round(value)) is not None
+    return few_supports(question.oracle(protocol, value), question.users(value)) is not None
 
 
 def _power(question: PlanQuestion, protocol: str, x: float) -> float:
@@ -121,8 +122,20 @@ def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
         value = math.ceil(math.exp(right) - 1e-6) if question.n is None else math.exp(right)
     if value is not None and question.n is None and question.shuffled is None:
         value = float(least_users(question.oracle(protocol, value), question.target, round(value)))
+    elif value not in (None, low) and question.n is not None and _exact(question, protocol, value):
+        value = _least_budget(power, value)
     at = high if value is None else value
     return PlanRow(protocol, None, value, value, value, power(at), None, None, 0, "formula", met_at_once=value == low)
+
+
+def _least_budget(power: Callable[[float], float], enough: float) -> float:
+    """Return the least budget of three digits with the power wanted, at most 30 % below one that is enough.
+
+    The threshold on few supports is a whole number: power falls at each of its steps, and comes up again.
+    """
+    step = 10.0 ** (math.floor(math.log10(enough)) - 2)
+    steps = range(round(0.7 * enough / step), math.ceil(enough / step) + 1)
+    return next((at * step for at in steps if power(at * step) >= POWER), enough)
 
 
 def miss_rates(question: PlanQuestion, protocol: str, x: float, first: int, repetitions: int) -> NDArray[np.float64]:

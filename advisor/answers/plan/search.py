@@ -21,7 +21,7 @@ from simulator.methods import possible
 from simulator.progress import Progress, part
 from simulator.protocols.oracle import variances_of
 from simulator.race import race
-from simulator.ranking import Pair, mean_error, preference, rank
+from simulator.ranking import SQUARED, Pair, mean_error, preference, rank
 
 CONTENDERS = 8  # pairs that race for the first place, besides the best of each protocol and what the model knows not
 RERACES = 4  # races after the first, at the answer of the leader
@@ -63,12 +63,13 @@ class Search:
         """Return the pair to use: by `simulator.ranking.preference` of what all that suffice need.
 
         Errors fall with the square root of n, or slower: where one needs 2 % more users than another, its error is at
-        most 1 % above.
+        most 1 % above, a squared one 2 %.
         """
         leader = min(settled.values(), key=lambda row: row.need)
         if leader.value is None:
             return leader.pair
         least, power = leader.value, 0.5 if self._question.n is None else 1.0
+        power *= 1 + (METRICS[self._question.metric].unit == SQUARED)
         enough = {pair: row.value for pair, row in settled.items() if row.value is not None}
         costs = {name: self._question.oracle(name, least).cost for name, _ in enough}
         return min(enough, key=lambda pair: preference((enough[pair] / least) ** power, costs[pair[0]]))

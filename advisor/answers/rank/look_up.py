@@ -26,6 +26,8 @@ from simulator import METRICS
 from simulator.detection import detectable
 from simulator.ranking import FLOOR
 
+FEWEST_USERS = 50  # below it predictions, from 1,000 users on, are off by multiples
+
 
 @dataclass(frozen=True, eq=False)  # holds arrays
 class _Case:
@@ -107,7 +109,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         detectable_frequency=detectable(request.oracle(first.protocol), request.n),
         warnings=(*request.warnings, *map(str, answer.warnings), *_missing(answer)),
         error_without_data=min(uniform, zero),
-        beats_uniform_guess=first.error_high < min(uniform, zero),
+        beats_uniform_guess=first.error_high < min(uniform, zero) and request.n >= FEWEST_USERS,
         resolved=not first.tied,
         experiment_id=_digest(case),
         leader=answer.best.pair,

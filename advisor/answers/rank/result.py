@@ -14,11 +14,11 @@ import numpy as np
 from advisor.answers.rank.verdict import MOST_UNDETECTABLE, WORTH_IT, kind_of, reasons_of
 from advisor.answers.rank.worth_it import WorthIt, worth_it_with
 from advisor.question.request import DEFAULT_PAIR, Request, nothing_left_sentence
-from simulator import METRICS, POSTPROCESSORS, Protocol, __version__
+from simulator import METRICS, Protocol, __version__
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.processor import SUMMARIES
-from simulator.ranking import SAME, mean_error, quotient
+from simulator.ranking import SAME, SQUARED, mean_error, quotient
 from simulator.seeding import rng_for
 from simulator.shuffler import CentralHistogram
 
@@ -165,7 +165,7 @@ class Defence(NamedTuple):
     Attributes
     ----------
     protocol, method
-        The pair with the lowest error without an attack, remedies excluded: the recommendation without a threat.
+        The pair to use without an attack, remedies excluded: the recommendation without a threat.
     unattacked, attacked
         Its error without an attack, and under the attack.
     best_unattacked, best_attacked
@@ -286,6 +286,8 @@ class Ranking:
         For a look-up with an explanation: the explanation.
     single_categories
         For metrics of ordered domains: the pair for single categories, if `best` is clearly worse there; else None.
+    defence
+        With a threat: gain and cost of the choice against the pair to use without an attack; otherwise None.
     """
 
     request: Request
@@ -309,6 +311,7 @@ class Ranking:
     elsewhere: Callable[[], tuple[OtherUsers, ...]] | None = field(default=None, repr=False)
     why: Why | None = None
     single_categories: SingleCategories | None = None
+    defence: Defence | None = None
 
     @property
     def unit(self) -> str:
@@ -330,8 +333,22 @@ class Ranking:
         if not self.recommendations:
             return ()
         hidden = (MOST_UNDETECTABLE,) if 2 * len(self.undetectable) > self.request.k else ()
-        own = reasons_of(self.best.error, self.error_without_data, below=self.beats_uniform_guess)
-        return (*own, *hidden)
+        without, factor = self.error_without_data, self.sampling ** (1 + (METRICS[self.metric].unit == SQUARED))
+        below = self.beats_uniform_guess and (without is None or factor == 1 or factor * self.best.error_high < without)
+        return (*reasons_of(factor * self.best.error, without, below=below), *hidden)
+
+    @cached_property
+    def sampling(self) -> float:
+        """By how much errors of categories grow, as those who report are a sample of the users; 1 if all of them do.
+
+        Both parts are independent, and about normal.
+        """
+        request, error = self.request, self.best.mean_absolute_error
+        if not error or request.users <= request.n:
+            return 1.0
+        shares = request.counts / request.counts.sum()
+        variances = shares * (1 - shares) * (1 / request.n - 1 / request.users)
+        return math.hypot(1, float(np.sqrt(2 / math.pi * variances).mean()) / error)
 
     @cached_property
     def undetectable(self) -> tuple[int, ...]:
@@ -358,16 +375,6 @@ class Ranking:
             return None
         reach = NormalDist().inv_cdf(1 - LEVEL / 2) + NormalDist().inv_cdf(POWER)
         return reach * math.sqrt(float(linear.covariance(request.n).entry(request.counts / request.counts.sum()).min()))
-
-    @property
-    def defence(self) -> Defence | None:
-        """With a threat: gain and cost of the choice against the best pair without an attack; otherwise None."""
-        calm = {row: row.error_unattacked for row in self.recommendations if not POSTPROCESSORS[row.method].is_remedy}
-        errors = {row: error for row, error in calm.items() if error is not None}
-        if not errors:
-            return None
-        usual, best = min(errors, key=errors.__getitem__), self.best
-        return Defence(*usual.pair, errors[usual], usual.error, best.error_unattacked or 0.0, best.error)
 
     @property
     def guess_without_data(self) -> str:

@@ -125,7 +125,8 @@ def joint_plan(question: ColumnsQuestion, progress: Progress = silent) -> JointP
     plans = []
     for place, (column, share, budget, square) in enumerate(rows):
         alone = replace(core, terms=replace(core.terms, epsilon=budget, n=max(1, round(share * n))))
-        answer = ranking_answer(alone, ranking_request(alone, column), part(progress, place, d, column.name))
+        request = replace(ranking_request(alone, column), everyone=n)
+        answer = ranking_answer(alone, request, part(progress, place, d, column.name))
         plans.append(ColumnPlan(column.name, share, math.sqrt(square), answer.first))
     advantage = math.sqrt(means[other] / means[solution])
     return JointPlan(question, solution, tuple(plans), math.sqrt(means[solution]), advantage)

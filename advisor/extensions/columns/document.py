@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.answers.rank.verdict import USELESS, against_nothing
+from advisor.answers.rank.verdict import USELESS, WORTH_IT, against_nothing
 from advisor.errors import listed
 from advisor.extensions.columns.answer import ColumnPlan, JointPlan
 from advisor.figures import number, percent, points, times, users
@@ -93,19 +93,19 @@ def _answer(plan: JointPlan) -> str:
 
 
 def _useless(plan: JointPlan) -> str:
-    """Return which columns are no better than no data at all; "" if there are none."""
+    """Return which columns are no better than no data at all, or that none is by half; "" if neither is so."""
     names = [column.name for column in plan.columns if column.ranking.verdict == USELESS]
     if not names:
-        return ""
+        good = any(column.ranking.verdict in (WORTH_IT, None) for column in plan.columns)
+        return "" if good else "no column has half of the error without data at this budget."
     return f"{listed(names)} {'is' if len(names) == 1 else 'are'} not worth asking at this budget."
 
 
 def _worst(plan: JointPlan) -> str:
     """Return the column whose categories are off the most."""
-    able = [
-        (column, column.ranking.best.mean_absolute_error) for column in plan.columns if column.ranking.recommendations
-    ]
-    off = [(column, error) for column, error in able if error is not None]
+    able = [column for column in plan.columns if column.ranking.recommendations]
+    errors = [(column, column.ranking.best.mean_absolute_error) for column in able]
+    off = [(column, column.ranking.sampling * error) for column, error in errors if error is not None]
     if not off:
         return nothing_left_sentence(plan.columns[0].ranking.request.removals)
     worst, error = max(off, key=lambda pair: pair[1])
@@ -153,7 +153,7 @@ def _notes(plan: JointPlan) -> list[str]:
     if plan.solution == "smp":
         lines.append(
             f"The {plan.metric} errors are against the frequencies among those who report the column; that they are a "
-            "sample of all users comes on top, and is part of raw rmse."
+            "sample of all users is part of users off, of the verdict and of raw rmse."
         )
     how = "Predicted" if question.core.is_predicted else "Simulated"
     lines.append(

@@ -127,10 +127,10 @@ def detail_sentences(answer: Comparison) -> list[str]:
 def note_sentences(answer: Comparison) -> list[str]:
     """Return how a round is post-processed, how it was computed and what was assumed."""
     question = answer.question
-    one_shot = answer.best.protocol if answer.best.protocol in PROTOCOLS else answer.same_round.protocol
-    words = ["--eps", f"{question.epsilon:g}", "--n", f"{question.n}", "--protocol", one_shot, *question.data_words]
+    words = ["--eps", f"{question.epsilon:g}", "--n", f"{question.n}", "--protocol", answer.best.protocol]
+    command = shlex.join(["ldp-advise", *words, *question.data_words])
     return [
-        f"For the post-processing of a round: {shlex.join(['ldp-advise', *words])}",
+        *([f"For the post-processing of a round: {command}"] if answer.best.protocol in PROTOCOLS else []),
         f"Computed in closed form for {question.sample}: {setting_text(question)}.",
         *assumed_sentences(question.assumptions),
     ]

@@ -11,7 +11,7 @@ from advisor.answers.rank.trade_offs import NEAR, compromise
 from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.members.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
-from advisor.question.request import CURVES
+from advisor.question.request import CURVES, Request
 from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import hidden_text, nothing_left_verdict, total_text, unit_after
@@ -124,8 +124,9 @@ def _numbers(ranking: Ranking) -> str:
     if error is not None:
         per_error = request.users * error / best.error if best.error else 0.0
         tight = best.error_high - best.error_low <= 2 * TIGHT * best.error
-        about = users(rounded(error * request.users, 3 if tight else 2))
-        off = f"off by {about} users a category ({points(error)})"
+        sampled = error * ranking.sampling
+        about = users(rounded(sampled * request.users, 3 if tight else 2))
+        off = f"off by {about} users a category ({points(sampled)})"
         if metric in PER_CATEGORY and per_error:
             figure = off
             no_data = "" if without is None else f"; without data {users(rounded(without * per_error, 2))}"
@@ -135,12 +136,15 @@ def _numbers(ranking: Ranking) -> str:
         no_data += ", as the mean happens to lie there"
     likely = best.probability_best
     chance = "" if likely is None else f"; best or within 2 % with probability {whole_percent(likely)}"
-    expected = "Expected"
-    if request.threat is not None:
-        expected = f"Expected if {100 * request.threat:g} % of the users are fake"
-    elif request.surrogate == CURVES and ranking.of_estimate and not METRICS[metric].ordered_only:
+    expected = expected_if(request)
+    if request.surrogate == CURVES and ranking.of_estimate and not METRICS[metric].ordered_only:
         expected = "Expected if neighbours are as alike as on a curve, more if not"
     return f"{expected}: {figure}{no_data}{chance}{total_text(request.plan)}."
+
+
+def expected_if(request: Request) -> str:
+    """Return the word before an expected error, with the threat that it holds under."""
+    return "Expected" if request.threat is None else f"Expected if {100 * request.threat:g} % of the users are fake"
 
 
 def _changes(ranking: Ranking) -> list[Adjustment]:
@@ -292,9 +296,9 @@ def defence_sentences(ranking: Ranking) -> list[str]:
         ]
     else:
         lines = [
-            f"The attack raises the {metric} error of {usual}, the best choice if nobody attacks, from "
-            f"{number(defence.unattacked)} to {number(defence.attacked)}. {pair_text(*best.pair)} keeps it at "
-            f"{number(defence.best_attacked)}, and has {number(defence.best_unattacked)} if nobody attacks.",
+            f"{usual}, the choice if nobody attacks, has the {metric} error {number(defence.unattacked)} then, and "
+            f"{number(defence.attacked)} under the attack; {pair_text(*best.pair)} has {number(defence.best_attacked)} "
+            f"under the attack, and {number(defence.best_unattacked)} if nobody attacks.",
             *_either_way(ranking),
         ]
     if "suspects" in POSTPROCESSORS[best.method].needs:

@@ -7,6 +7,7 @@ from statistics import NormalDist
 from advisor.answers.rank.result import Ranking, Recommendation, Why
 from advisor.errors import listed
 from advisor.figures import number, percent, points, times, users
+from advisor.inputs.labels import shortened
 from advisor.members.names import pair_text, protocol_text
 from advisor.question.request import BOOTSTRAP, CURVES, Request, removal_sentences
 from advisor.show.model import Role, Sentence, sentences
@@ -197,10 +198,11 @@ def _threat_sentences(ranking: Ranking) -> list[str]:
     request, targets = ranking.request, list(ranking.request.promoted)
     holders = float(request.counts[targets].sum() / request.counts.sum())
     fakes = max(1, round((request.threat or 0.0) * request.n))
+    name = f" ({shortened(request.labels[targets[0]])})" if len(targets) == 1 and request.labels else ""
     how = "that are known" if request.targets else "drawn at random (--targets names them: two more remedies use it)"
     return [
         f"The attack: {fakes:,} of the n = {request.n:,} users are fake, and send the reports that help most to "
-        f"promote {len(targets)} of the {request.k:,} categories, held by {percent(holders)} of users and {how}. "
+        f"promote {len(targets)} of the {request.k:,} categories{name}, held by {percent(holders)} of users and {how}. "
         "Errors are against the frequencies of the honest users. A gain is how much the estimates of the promoted "
         "categories rise together, with such reports (max.) or with random ones (random)."
     ]
