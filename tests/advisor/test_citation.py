@@ -64,6 +64,47 @@ def test_cite_takes_the_figures_of_a_saved_answer(run, states, tmp_path):
     assert json.loads(Path(saved).read_text(encoding="utf-8")) == answer
 
 
+def test_cite_of_an_answer_tells_its_promise_its_attack_and_all_that_was_compared(run, states, tmp_path):
+    def paragraph(*words):
+        saved = str(tmp_path / "saved.json")
+        assert run(*words, "--quiet", "--force", "--output", saved)[0] == 0
+        code, out, err = run("cite", saved, "--format", "json")
+        return json.loads(out)["paragraph"] if code == 0 else err
+
+    few = ("--reps", "4", "--max-reps", "4", "-p", "grr,oue", "--method", "none,norm_sub", states)
+    shuffled = paragraph("shuffler", "--central-eps", "1", "--delta", "1e-6", "--k", "20", "--n", "100k")
+    assert r"with which shuffled reports keep $\varepsilon = 1$ and $\delta = 1e-06$ together" in shuffled
+    feared = paragraph("fakes", "--eps", "1", "--threat", "0.05", *few)
+    assert r"under a maximal gain attack by 5\,\% of the users" in feared
+    whole, cut = (paragraph("--eps", "1", "--n", "1e5", *more, *few) for more in ((), ("--top", "1")))
+    assert re.sub(": 4 pairs", "", whole.partition(" simulated")[0]).split() == cut.partition(" simulated")[0].split()
+    for words in (("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant"), ("--eps", "1,2", "--k", "16")):
+        assert "holds no ranking and no sweep" in paragraph(*words)
+
+
+def test_mechanisms_for_places_are_cited(run, tmp_path):
+    places, saved = ROOT / "examples" / "visits.csv", str(tmp_path / "places.json")
+    run(
+        "places",
+        str(places),
+        "--eps",
+        "1",
+        "--privacy",
+        "metric",
+        "--radius",
+        "9",
+        "--grid",
+        "4x4",
+        "--reps",
+        "4",
+        "--max-reps",
+        "4",
+        "-o",
+        saved,
+    )
+    assert r"planar\_laplace (truncated planar Laplace) \cite{andres" in run("cite", saved)[1]
+
+
 def test_the_citation_file_says_what_the_package_is():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     fields = dict(re.findall(r"^([a-z-]+): (.+)$", text, flags=re.MULTILINE))

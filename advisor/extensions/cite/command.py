@@ -30,7 +30,9 @@ from advisor.show.data import LATEX
 from advisor.show.model import Code, Document, Records
 from knowledge.sources import OWN_ENTRY, Publication, sources_of
 from simulator import METRICS
+from simulator.channels import PLANAR
 from simulator.foreign import REGISTERED
+from simulator.places import Places
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def _of_answer(used: Used, answer: Mapping[str, Any], tool: str) -> list[str]:
     """Return what was compared, under which setting, how, and what came first."""
     pairs, setting, cells = used.pairs, _setting(answer["request"]), len(answer.get("results", ()))
     protocols, methods = _texts(used.protocols), _texts(used.methods)
-    if answer.get("source") == "surrogate" and len(used.protocols) == 1:
+    if answer["request"].get("collected_with"):
         first = f"Reports were collected under local differential privacy with {protocols} at {setting}."
         several = "compared" if pairs > 1 else "used"
         second = f"For the estimate, post-processing with {methods} was {several}."
@@ -141,6 +143,8 @@ def _first_ranked(answer: Mapping[str, Any], pairs: int) -> str:
     if pairs == 1:
         return f"The {measured} to expect is {expected}." if expected else ""
     text = f"Ranked first for the {measured} was {_escaped(pair_text(best['protocol'], best['method']))}"
+    if expected and (threat := request.get("threat")):
+        expected += rf" under a maximal gain attack by {100 * threat:g}\,\% of the users"
     return f"{text}; its expected error is {expected}." if expected else f"{text}."
 
 
@@ -159,6 +163,9 @@ def _setting(request: Mapping[str, Any]) -> str:
             if isinstance(value, int | float)
         ]
         texts += [text.format(_joined(values))] if values else []
+    if central := request.get("central"):  # each protocol has its own budget of a report
+        promise = rf"$\varepsilon = {central['eps']:g}$ and $\delta = {central['delta']:g}$"
+        texts[0] = f"the largest budgets with which shuffled reports keep {promise} together"
     return ", with ".join(texts) if several else _joined(texts)
 
 
@@ -220,8 +227,8 @@ def _member(name: str) -> tuple[str, str]:
 
 
 def _cited(kind: str, key: str) -> Cited:
-    """Return a member of the tables as it is cited."""
-    member = TABLES[kind][key]
+    """Return a member of the tables, or a mechanism for places, as it is cited."""
+    member = PLANAR[key](Places(1, 2), 1.0) if key in PLANAR else TABLES[kind][resolve(kind, key)]
     reference = getattr(member, "reference", "")
     return Cited(key, kind, getattr(member, "title", key), "" if reference == REGISTERED.get(key) else reference)
 
@@ -231,6 +238,8 @@ _ROWS = [{"protocol": str, "method": str, "repetitions?": Maybe(COUNT), **_ERROR
 ANSWER = {
     "request": {
         **{"eps?": (Maybe(Number()),), "k?": (COUNT,), "n?": (COUNT,), "metric?": Maybe(str), "sample?": Maybe(str)},
+        **{"central?": Maybe({"eps": Number(), "delta": Number()}), "threat?": Maybe(Number())},
+        **{"protocols?": [str], "methods?": [str], "collected_with?": Maybe(str)},
         "own_members?": [dict.fromkeys(("name", "kind", "title", "reference"), str)],
     },
     **{"recommendations?": _ROWS, "results?": [{"errors": _ROWS}], "repetitions?": COUNT, "judged?": bool},
@@ -241,10 +250,11 @@ ANSWER = {
 
 def _used_in_answer(path: str) -> Used:
     content = read_json(path)
-    if not isinstance(content, dict) or "request" not in content or not content.keys() & {"results", "recommendations"}:
+    keys = content.keys() if isinstance(content, dict) else set[str]()
+    if "request" not in keys or "unknown" in keys or not keys & {"results", "recommendations"}:
         raise InputError(
-            f"{path}: holds no ranking and no sweep in JSON; save one with ldp-advise ... --output "
-            "FILE.json, and name it here"
+            f"{path}: holds no ranking and no sweep in JSON (and no plan, prices of several ε or frontier is cited); "
+            "save one with ldp-advise ... --output FILE.json, and name it here"
         )
     try:
         return _used(checked(ANSWER, content))
@@ -260,10 +270,17 @@ def _used(answer: dict[str, Any]) -> Used:
     own_members = {entry["name"]: Cited(**entry) for entry in answer["request"].get("own_members", ())}
 
     def used(kind: str, place: int) -> tuple[Cited, ...]:
-        keys = dict.fromkeys(pair[place] for pair in pairs)
-        return tuple(own_members[name] if name in own_members else _cited(kind, resolve(kind, name)) for name in keys)
+        return tuple(own_members.get(name) or _cited(kind, name) for name in compared(kind, place))
 
-    return Used(used("protocol", 0), used("method", 1), answer, len(set(pairs)))
+    def compared(kind: str, place: int) -> dict[str, None]:
+        """Return those of the rows, and those of rows that --top cut off; an estimate has methods of the next round."""
+        request = answer["request"]
+        cut = () if request.get("collected_with") else request.get(f"{kind}s", ())
+        return dict.fromkeys([*(pair[place] for pair in pairs), *cut])
+
+    protocols, methods = used("protocol", 0), used("method", 1)
+    whole = (len(protocols), len(methods)) == tuple(len(set(names)) for names in zip(*pairs, strict=True))
+    return Used(protocols, methods, answer, len(set(pairs)) if whole else 0)
 
 
 def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:

@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from advisor.errors import InputError, reason
 from advisor.extensions.code.collection import CodedCollection, client_file, rendered
 from advisor.extensions.code.reports import vectors
-from advisor.figures import percent
 from advisor.show.outputs import Outputs
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH
@@ -38,7 +37,7 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
         "method": POSTPROCESSORS[collection.method],
         "answer": json.dumps(collection.cells.centre or answer, ensure_ascii=False),
         "factor": _rounded_up(f"{math.exp(collection.epsilon):.12g}"),
-        "guess": percent(1 / (1 + math.exp(-collection.epsilon))),
+        "guess": f"{_rounded_up(f'{100 / (1 + math.exp(-collection.epsilon)):.12g}', 3)} %",
         "spent": spent(collection),
         "audit": audit_command(collection),
     }
@@ -65,13 +64,13 @@ def spent(collection: CodedCollection) -> str:
     return f"{given}, in fact {_rounded_up(collection.parameters.exact_epsilon)}"
 
 
-def _rounded_up(number: str) -> str:
-    """Return a number, rounded up to four digits.
+def _rounded_up(number: str, digits: int = 4) -> str:
+    """Return a number, rounded up to some digits.
 
     >>> _rounded_up("2.71828"), _rounded_up("22026.46"), _rounded_up("1.05")
     ('2.719', '22030', '1.05')
     """
-    return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(number).normalize():f}"
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(number).normalize():f}"
 
 
 def written(collection: CodedCollection, directory: str, *, force: bool, inputs: Sequence[str | None]) -> None:
