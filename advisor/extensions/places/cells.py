@@ -104,7 +104,9 @@ def read_places(
     called = " and ".join(rows.table.called(column) for column in at)
     note = f"columns {called} read as {meaning}"
     note += ", one row a user" if count is None else f", column {rows.table.called(count)} as counts"
-    return replace(read, assumptions=(*rows.assumptions[1:], note, *read.assumptions), warnings=rows.warnings())
+    return replace(
+        read, assumptions=(*rows.assumptions[1:], note, *read.assumptions), warnings=(*rows.warnings(), *read.warnings)
+    )
 
 
 def _columns(
@@ -197,13 +199,16 @@ def _in_cells(
     order = slice(None, None, -1 if axes == PLANE else None)  # of row and column: y, which goes down in tables, and x
     with tempfile.TemporaryFile() as waiting, np.errstate(over="ignore"):
         low, high, whole = np.full(2, np.inf), np.full(2, -np.inf), not degrees and size is not None
+        nowhere = 0
         for values, users, places in blocks:
             if degrees:
                 _check_degrees(table, values, places)
             cells = values[:, order]
             whole = whole and bool(((cells == np.floor(cells)) & (cells >= 0) & (cells < (size or 0))).all())
             low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
+            nowhere += int(users[(values == 0).all(axis=1)].sum())
             np.column_stack([values, users]).tofile(waiting)
+        unknown = degrees and nowhere and bool(((low == 0) | (high == 0)).all())  # a corner of all places
         chosen: tuple[str, ...] = ()
         if degrees and size is None and cell_km is None:
             low, high, chosen = _without_outliers(waiting, low, high)
@@ -241,7 +246,9 @@ def _in_cells(
     where = f"latitude {middle[1]:.3f}, longitude {middle[0]:.3f}" if degrees else f"{middle[0]:g}, {middle[1]:g}"
     note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row {first}"
     meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"
-    return PlacesRead(Places(*grid, ground, *sides.tolist()), result, unit, (note, *chosen)), meaning
+    what = f"{nowhere:,} users are at 0, 0, which devices write for an unknown place: leave these rows out of the file"
+    cells = Places(*grid, ground, *sides.tolist())
+    return PlacesRead(cells, result, unit, (note, *chosen), (what,) if unknown else ()), meaning
 
 
 def _without_outliers(

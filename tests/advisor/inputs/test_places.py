@@ -119,6 +119,7 @@ def test_a_few_far_off_places_do_not_stretch_the_cells():
         values[:far] = 0
         found = read("lon,lat\n" + "".join(f"{x!r},{y!r}\n" for x, y in values.tolist()))
         assert found.counts.sum() == 2000
+        assert found.warnings[0].startswith(f"{far} users are at 0, 0, which devices write for an unknown place")
         assert sum("the outermost 0.1% of users by" in note for note in found.assumptions) == 2 * stretched
         assert found.places.width == (0.5 if stretched else 200)
         if stretched:  # the extent of the others, less 0.1 % of them on a side
