@@ -79,8 +79,13 @@ class Contest:
 
     @property
     def power(self) -> int:
-        """The root of errors that is averaged: few populations dominate the mean of squared errors."""
-        return 2 if self.over_truths and METRICS[self.metric].unit == SQUARED else 1
+        """The root of errors that is averaged: few populations dominate the mean of squared errors.
+
+        And among the most frequent values those with spikes dominate, which few truths have.
+        """
+        if not self.over_truths or METRICS[self.metric].unit != SQUARED:
+            return 1
+        return 4 if self.metric == "topk" else 2
 
     def errors(self, pair: Pair) -> NDArray[np.float64]:
         """Return the errors of a pair; errors below the floor are rounding and become 0."""

@@ -46,12 +46,10 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     if at is None and not any((*(table.names or ())[-1:], *table.cells(table.width - 1))):
         hint = "remove it, or name the column of the reports with --column"
         raise InputError(f"{table.source}: column {table.width} is empty, as rows end with a separator: {hint}")
-    first = table.names or next(iter(table.rows), ())
-    if at is None and len(first) > 1 and not first[0].strip():
-        row_numbers = (
-            "the first column has no name, as one of row numbers; write the file without it (pandas: index=False)"
-        )
-        raise InputError(f"{table.source}: {row_numbers}")
+    numbered = [row[0].strip() for row in table.rows]
+    if at is None and len(numbered) > 2 and not numbered[0] and numbers_rows(numbered[1:]):
+        what = "the first column has no name, and numbers the rows; write the file without it (pandas: index=False)"
+        raise InputError(f"{table.source}: {what}")
     k = settings.k or (table.width if at is None else _length(table, at, settings))
     if k < 2 or (at is None and k != table.width):
         size = f"a report of {settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all"

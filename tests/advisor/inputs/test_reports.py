@@ -85,8 +85,8 @@ FOUR, SET = "a report is 4 bits (as the first) in a string of characters 0 and 1
 SEEDS, SHE = "a report is a seed from 0 to 4294967295 (clients that hash with xxHash may have", "a report is 2 numbers"
 HEIGHTS = "a report is a height from 0 to 5 and nodes, by height a bit for each of 64, a bit for each of 32, a bit"
 REFUSED = [
-    *(("oue", {"k": k}, ",a,b\n0,1,0\n1,1,1\n", "the first column has no name, as one of row numbers") for k in (2, 3)),
-    ("she", {}, ",a,b\n0,1.5,0.2\n1,0.1,1.4\n", "the first column has no name, as one of row numbers"),
+    *(("oue", {"k": k}, ",a,b\n0,1,0\n1,1,1\n", "the first column has no name, and numbers the rows") for k in (2, 3)),
+    ("she", {}, ",a,b\n0,1.5,0.2\n1,0.1,1.4\n", "the first column has no name, and numbers the rows"),
     *(("oue", {}, f"0110\n{bits}\n", f"line 2: the report is '{bits}'; {FOUR}") for bits in ("010", "01x0", "01١0")),
     ("oue", {"k": 5}, "0110\n0100\n", "line 1: the report is '0110'; a report is 5 bits in a string"),
     ("oue", {}, "0,1,0\n0,1,2\n", "line 2: column 3 is '2'; a report is 3 bits (as the first), each 0 or 1"),
