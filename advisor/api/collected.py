@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.advice import Advice
 from advisor.api.keywords import keyword_errors
+from advisor.checks import shown
 from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
@@ -93,15 +94,17 @@ def estimate(
     [0.52, 0.31, 0.19, -0.02]
     """
     question = _question("estimate", locals(), protocol)
-    names = None if labels is None else tuple(map(label_of, labels))
+    names = _names(labels)
     if isinstance(values, Tally):
         return _advice(_request_of_tally(values, question, names), question)
     require(("--n", n, "the number of users who reported, for example --n 100000"))
     read = estimate_in_memory(values)
     in_order = read.ordered if ordered is None else ordered
     question = replace(question, domain=replace(question.domain, ordered=in_order))
-    labelled = names is not None or read.labelled
-    raw = RawEstimates(names or tuple(read.labels), read.values, (), (), labelled)
+    own = read.labelled and read.labels != list(map(str, range(len(read.labels))))  # which are places
+    raw = RawEstimates(
+        tuple(read.labels) if own else names or tuple(read.labels), read.values, (), (), own or bool(names)
+    )
     return _advice(
         request_of_estimate(question, raw, domain=names or read.categories or None, name="estimate"), question
     )
@@ -164,18 +167,30 @@ def reports(
     """
     question = _question("reports", locals(), protocol)
     require(*question.needs)
-    domain = getattr(getattr(source, "dtype", None), "categories", None) if labels is None else labels
+    domain = _names(getattr(getattr(source, "dtype", None), "categories", None) if labels is None else labels)
     used = question.collection.protocol or ""
-    numbered = labels is not None and not all(isinstance(label, int | np.integer) for label in labels)
-    if numbered and used in ("grr", "ss") and getattr(getattr(source, "dtype", None), "kind", "") in ("i", "u"):
-        places = np.asarray(source)  # as the protocol gives them: places in the domain
-        source = np.asarray(domain)[places] if places.size and places.max() < len(labels or ()) else source
+    if (
+        labels is not None
+        and used in ("grr", "ss")
+        and getattr(getattr(source, "dtype", None), "kind", "") in ("i", "u")
+    ):
+        places, names = np.asarray(source), domain or ()  # maybe as the protocol gives them: places in the domain
+        if places.size and places.max() < len(names) and not {*map(str, np.unique(places).tolist())} <= {*names}:
+            source = np.asarray(names)[places]
     with file_of(source, "reports") as (path, header):
         question = replace(question, columns=replace(question.columns, header=header))
-        domain = None if domain is None else tuple(map(label_of, domain))
         counts = counts_of_reports([path], question, jobs=1, domain=domain)
         request = reports_request(counts, question)
     return _advice(request, question)
+
+
+def _names(labels: Iterable[Any] | None) -> tuple[str, ...] | None:
+    """Return the labels of the categories, in order."""
+    if labels is None:
+        return None
+    if isinstance(labels, str | set | frozenset) or not isinstance(labels, Iterable):
+        raise InputError(f"labels must be a list of the categories in order, got {shown(labels)}")
+    return tuple(map(label_of, labels))
 
 
 def _question(name: str, given: Mapping[str, Any], protocol: Named) -> CollectedQuestion:

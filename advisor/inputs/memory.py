@@ -21,6 +21,7 @@ from advisor.errors import InputError, listed
 from advisor.inputs.columns import COUNT_NAMES
 from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import label_of
+from advisor.inputs.totals import CountedRow, names_total, total_of
 from simulator._types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -51,11 +52,16 @@ def sample_in_memory(sample: Iterable[Any] | None, sample_counts: ArrayLike | Ma
     if (sample is None) == (sample_counts is None):
         raise InputError("give either sample (one value per user) or sample_counts (one count per category)")
     if sample is None:
-        return _histogram(sample_counts, "sample_counts")
+        return _histogram(_plain("sample_counts", sample_counts), "sample_counts")
+    sample = _plain("sample", sample)
     if isinstance(sample, Mapping) or _is_histogram(sample):
         what = "a mapping" if isinstance(sample, Mapping) else "a result of value_counts"
         note = f"sample is {what}: read as counts of users"
-        return replace(_histogram(sample, "sample"), assumptions=(note,), column=_name_of(sample))
+        read = replace(_histogram(sample, "sample"), assumptions=(note,), column=_name_of(sample))
+        if isinstance(sample, Mapping) or hasattr(sample, "columns") or read.column in BY_FREQUENCY:
+            return read
+        doubt = f"sample has a name for its index and none for its values: {note}; give values as .to_numpy()"
+        return replace(read, assumptions=(), warnings=(*read.warnings, doubt))
     if not is_pandas(sample):
         return RawHistogram(*_tally(sample), False, column=_name_of(sample))
     values = _one_series("sample", sample) if hasattr(sample, "columns") else sample
@@ -63,6 +69,16 @@ def sample_in_memory(sample: Iterable[Any] | None, sample_counts: ArrayLike | Ma
     _refuse_frequencies(sample)
     categories, ordered = _categories_of(values)
     return RawHistogram(labels, counts, False, column=_name_of(sample), categories=categories, ordered=ordered)
+
+
+def _plain(name: str, given: Any) -> Any:
+    """Return data as Python or numpy holds them; raise InputError for what holds none, and for masked values."""
+    if isinstance(given, str | bytes | Path) or not isinstance(given, Iterable):
+        hint = ": read the file first" if isinstance(given, str | bytes | Path) else ""
+        raise InputError(f"{name} must be a sequence of values, got {shown(given)}{hint}")
+    if np.ma.is_masked(given):
+        raise InputError(f"{name} holds masked values: leave them out with .compressed()")
+    return given.to_pylist() if hasattr(given, "to_pylist") and not hasattr(given, "columns") else given  # pyarrow
 
 
 def _name_of(given: object) -> str:
@@ -75,7 +91,7 @@ def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
 
     Raises InputError if it is not flat, has fewer than 2 categories, or holds an entry that is not a finite number.
     """
-    read = _by_label("estimate", estimate)
+    read = _by_label("estimate", _plain("estimate", estimate))
     if len(set(read.labels)) < len(read.labels):
         raise InputError("estimate must have each label once, got some twice")
     try:
@@ -95,12 +111,15 @@ def _is_histogram(sample: Any) -> bool:
         return False
     if hasattr(sample, "columns"):
         names = [str(name).casefold() for name in sample.columns]
+        if len(names) == 1:
+            return _is_histogram(sample.iloc[:, 0])
         return len(names) == 2 and sum(name in COUNT_NAMES for name in names) == 1
     numbered = type(sample.index).__name__ == "RangeIndex" if hasattr(sample, "index") else True
     if numbered or not sample.index.is_unique:
         return False
     grouped = sample.name is None and sample.index.name is not None and sample.dtype.kind in "iu"  # as size() gives it
-    return sample.name in BY_FREQUENCY or grouped
+    numbers = sample.index.name is None and sample.index.dtype.kind in "iu"  # of rows that a filter kept, too
+    return grouped or (sample.name in BY_FREQUENCY and not (numbers and (np.diff(sample.to_numpy()) > 0).any()))
 
 
 def _refuse_frequencies(series: Any) -> None:
@@ -113,7 +132,7 @@ def _refuse_frequencies(series: Any) -> None:
     if inside and (abs(total - 1) < ROUNDING or (np.nanmin(numbers) < 0 and abs(total - 1) < NEAR)):
         raise InputError(
             f"sample holds {len(numbers)} numbers below 1 that sum to {total:.4g}: these are frequencies, not values "
-            "of users; give a raw estimate as estimate=, and counts of users as sample_counts="
+            "of users; a raw estimate is for estimate(), and counts of users are sample_counts="
         )
 
 
@@ -123,9 +142,18 @@ def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name
     counts = [whole(0)(f"every count in {name}", number) for number in read.values.tolist()]
     if sum(counts) < 1:
         raise InputError(f"{name} must hold at least 1 user, got {len(counts)} counts that sum to 0")
-    numbers = np.array(counts, dtype=np.int64)
-    labels, in_order = tuple(read.labels), not read.by_frequency
-    return RawHistogram(labels, numbers, in_order, categories=read.categories, ordered=read.ordered)
+    rows, warnings, total = list(zip(read.labels, counts, strict=True)), list[str](), None
+    if read.labelled and any(map(names_total, read.labels)):
+        total, warnings = total_of([CountedRow(*row, at) for at, row in enumerate(rows, start=1)], "entry")
+    kept = [row for at, row in enumerate(rows) if at != total]
+    return RawHistogram(
+        tuple(label for label, _ in kept),
+        np.array([users for _, users in kept], dtype=np.int64),
+        not read.by_frequency,
+        warnings=tuple(warnings),
+        categories=read.categories if total is None else (),
+        ordered=read.ordered,
+    )
 
 
 def _by_label(name: str, given: Any) -> Labelled:
@@ -181,17 +209,15 @@ def _one_series(name: str, frame: Any, *, labelled: bool = False) -> pd.Series[A
         (at,) = named if len(named) == 1 else numeric if len(numeric) == 1 else (None,)
         if at is not None:
             return frame.set_index(frame.columns[1 - at]).iloc[:, 0]
-    example = "frame.set_index('label')['number']" if labelled else "frame['column']"
+    example = "frame.set_index('label')['number']" if labelled else f"{name}=frame['column']"
     raise InputError(
         f"{name} must be one column{', its labels beside it or as its index' if labelled else ''}, got a frame of "
-        f"{len(columns)} ({listed(columns, most=6)}): name it, for example {name}={example}"
+        f"{len(columns)} ({listed(columns, most=6)}): name it, for example {example}"
     )
 
 
 def _tally(sample: Iterable[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Count the raw values of a sample in memory."""
-    if isinstance(sample, str | bytes):
-        raise InputError("sample must be a sequence of values, got a string: read the file first")
     values = sample if isinstance(sample, np.ndarray) else np.asarray(list(sample), dtype=object)
     if values.ndim != 1 or not values.size:
         raise InputError(f"sample must be a flat sequence of at least one value, got shape {values.shape}")
@@ -271,6 +297,7 @@ def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str
     if isinstance(source, str | Path):
         yield str(source), None
         return
+    source = _plain(name, source)
     header = [str(column) for column in getattr(source, "columns", ())]
     if not header and _is_histogram(source):
         raise InputError(

@@ -239,10 +239,10 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost():
         ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
         ({"method": ["eb_ns", "Posterior mean"]}, "posterior_mean is not compared by name.*leave method= out"),
-        ({"values": 0.5}, r"flat, at least 2 categories, got shape \(1,\)"),
+        ({"values": 0.5}, "must be a sequence of values, got 0.5"),
         ({"values": [1.0]}, "at least 2 categories"),
         ({"values": [[0.5, 0.5]]}, "flat"),
-        ({"values": "abc"}, "must hold numbers"),
+        ({"values": "abc"}, "must be a sequence of values, got 'abc': read the file first"),
         ({"values": [0.5, None]}, "1 missing or infinite"),
         ({"values": {1: 0.5, "1": 0.5}}, "each label once"),
     ]

@@ -55,7 +55,7 @@ def test_a_series_of_other_categories_is_refused_and_numbers_are_places(advice, 
 
 
 def test_frequencies_are_no_sample(raw):
-    with pytest.raises(InputError, match=r"numbers below 1 that sum to .*: these are frequencies.* estimate="):
+    with pytest.raises(InputError, match=r"numbers below 1 that sum to .*: these are frequencies.* for estimate"):
         advise(1.0, sample=raw, n=N)
     with pytest.raises(InputError, match="these are frequencies"):
         advise(1.0, sample=pd.Series(COUNTS / N), n=N)

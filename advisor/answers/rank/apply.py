@@ -51,7 +51,10 @@ def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
         raise InputError(f"{used} has no raw estimate that a method could be applied to: ask for its reports")
     covariance = protocol.linear.covariance(request.n)
     reach = 2 + 10 * float(covariance.entry(np.full(request.k, 1 / request.k)).sum()) ** 0.5
-    if np.isfinite(raw).all() and (np.abs(raw.sum(axis=-1)) > reach).any():
+    most = float(np.abs(raw.sum(axis=-1)).max()) if np.isfinite(raw).all() else 0.0
+    if reach < most <= reach * request.n and request.collected is not None:
+        raw = raw / request.n  # an estimate in users, as it may be given
+    elif most > reach:
         raise InputError(
             "an estimate must hold frequencies that sum to about 1, got a sum of "
             f"{float(raw.sum(axis=-1).max()):,.4g}: divide counts by n"
@@ -62,7 +65,7 @@ def observed_as(advice: Ranking, estimate: ArrayLike) -> Observed:
 def _collected(advice: Ranking) -> Collected:
     collected = advice.request.collected
     if collected is None:
-        raise InputError("there is no estimate to apply a method to: give one (in Python: estimate=...)")
+        raise InputError("there is no estimate to apply a method to: give one (in Python: estimate(...))")
     return collected
 
 

@@ -247,8 +247,8 @@ def _in_cells(
     note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row {first}"
     meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"
     what = f"{nowhere:,} users are at 0, 0, which devices write for an unknown place: leave these rows out of the file"
-    cells = Places(*grid, ground, *sides.tolist())
-    return PlacesRead(cells, result, unit, (note, *chosen), (what,) if unknown else ()), meaning
+    warnings = (what,) if unknown else ()
+    return PlacesRead(Places(*grid, ground, *sides.tolist()), result, unit, (note, *chosen), warnings), meaning
 
 
 def _without_outliers(

@@ -1,10 +1,11 @@
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from advisor import InputError, Simulation, advise, reports
+from advisor import InputError, Simulation, advise, estimate, reports
 from advisor.extensions.columns.answer import columns_question
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.question.cleaning import Cleaning
@@ -164,3 +165,57 @@ def test_what_is_ambiguous_is_refused_in_one_line():
             request(sample=[1, 2, -99], cleaning=rows)
     with pytest.raises(InputError, match="reports must hold one value per row, got a result of value_counts"):
         reports(COLOURS.value_counts(), "grr", eps=1.0)
+
+
+def test_labels_beside_an_estimate_with_labels_order_it_and_move_no_value():
+    values = pd.Series([0.5, 0.3, 0.2], index=["home", "news", "mail"])
+    told = {"protocol": "oue", "eps": 2.0, "n": 10_000}
+    assert estimate(values, labels=["mail", "news", "home"], **told).intervals()["raw"].to_dict() == values.to_dict()
+    assert estimate(values.to_numpy(), labels=[*"abc"], **told).intervals()["raw"].to_dict() == {
+        "a": 0.5,
+        "b": 0.3,
+        "c": 0.2,
+    }
+    for labels, says in (([*"abc"], "has no value for 'a' of the domain"), ({*"abc"}, "labels must be a list")):
+        with pytest.raises(InputError, match=says):
+            estimate(values, labels=labels, **told)
+    in_users = estimate(values * 10_000, **told)
+    assert in_users.apply(values * 10_000).tolist() == in_users.apply(values).tolist()
+
+
+def test_reports_that_are_labels_are_no_places(monkeypatch):
+    monkeypatch.setattr("advisor.api.collected._advice", lambda request, _: request)
+
+    def most(labels):
+        request = reports(np.array([0] * 60 + [1] * 40), "grr", eps=2.0, labels=labels)
+        return request.labels[request.collected.observed.estimate.argmax()]
+
+    assert most(["1", "0"]) == most([1, 0]) == "0"
+    assert most(np.array(["a", "b"])) == "a"
+
+
+def test_a_column_called_count_holds_values_where_a_filter_kept_some_rows():
+    frame = pd.DataFrame({"kept": [True, False] * 50, "count": [1, 2, 3, 1, 2] * 20})
+    kept = sample_in_memory(frame[frame.kept]["count"], None)
+    assert (len(kept.labels), kept.counts.sum(), kept.from_histogram) == (3, 50, False)
+    counted = frame["count"].value_counts()
+    for given in (counted, counted.to_frame(), counted.rename_axis(None)):
+        read = sample_in_memory(given, None)
+        assert dict(zip(read.labels, read.counts.tolist(), strict=True)) == {"1": 40, "2": 40, "3": 20}
+    by_user = pd.Series([2, 1, 2], index=pd.Index([7, 9, 12], name="user"))
+    assert "read as counts of users; give values as .to_numpy()" in sample_in_memory(by_user, None).warnings[0]
+
+
+def test_missing_masked_and_total_entries_are_no_categories():
+    arrow = pytest.importorskip("pyarrow")
+    assert sample_in_memory(arrow.array(["a", "b", "a"]), None).labels == ("a", "b")
+    masked = np.ma.array([100, 200, 300], mask=[0, 1, 0])
+    for given, counts in ((arrow.array(["a", None]), None), (None, masked), (5, None), (Path("a.csv"), None)):
+        with pytest.raises(InputError):
+            sample_in_memory(given, counts)
+    read = sample_in_memory(None, {"a": 100, "b": 200, "Total": 300})
+    assert (read.labels, read.counts.tolist()) == (("a", "b"), [100, 200])
+    assert "left out as their total" in read.warnings[0]
+    for source in (None, 5):
+        with pytest.raises(InputError, match="reports must be a sequence of values"):
+            reports(source, "grr", eps=1.0)
