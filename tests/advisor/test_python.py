@@ -87,7 +87,8 @@ def test_places_and_choices_are_those_of_the_command(tmp_path):
         "method": "norm_sub",
         "simulation": Simulation(repetitions=4, max_repetitions=4),
     }
-    told = [places(source, 1.0, **asked, columns="row,col") for source in (frame, tmp_path / "town.csv")]
+    both = ((frame, ["row", "col"]), (tmp_path / "town.csv", "row,col"))
+    told = [places(source, 1.0, **asked, columns=columns) for source, columns in both]
     assert told[0].best("emd") == told[1].best("emd")
     assert told[0].summary == told[1].summary
     assert choose(n=2000, k=18, within=1.0, sensitive="medium").epsilon is None

@@ -70,7 +70,7 @@ def places(
     metric: str | None = None,
     protocol: str | Sequence[str] | None = None,
     method: str | Sequence[str] | None = None,
-    columns: str | None = None,
+    columns: str | Sequence[str] | None = None,
     counts: str | None = None,
     channel: str | None = None,
     privacy: str = "ldp",
@@ -92,7 +92,7 @@ def places(
     metric, protocol, method, limits, simulation
         As in `advisor.advise`; the metric is the earth mover's distance unless it is named.
     columns, counts
-        Columns of the coordinates, ``"row,col"`` or ``"longitude,latitude"`` (default: by header), and of counts.
+        Columns of the coordinates, ``"row,col"`` or ``["lon", "lat"]`` (default: by header), and of counts.
     channel
         File with a matrix of your own as a protocol.
     privacy
@@ -112,7 +112,8 @@ def places(
     InputError
         If the data are no places, or something is out of range or does not go together.
     """
-    question = PlacesQuestion.of(locals() | {"curve": tuple(curve)})
+    named = columns if columns is None or isinstance(columns, str) else ",".join(columns)
+    question = PlacesQuestion.of(locals() | {"curve": tuple(curve), "columns": named})
     with file_of(source, "places") as (path, header):
         question = replace(question, sample=path, columns=replace(question.columns, header=header))
         question.check_places()
