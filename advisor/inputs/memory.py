@@ -221,6 +221,8 @@ def _tally(sample: Iterable[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     values = sample if isinstance(sample, np.ndarray) else np.asarray(list(sample), dtype=object)
     if values.ndim != 1 or not values.size:
         raise InputError(f"sample must be a flat sequence of at least one value, got shape {values.shape}")
+    if values.dtype.kind == "M":  # of nanoseconds tolist() makes whole numbers
+        values = values.astype("datetime64[us]").astype(object)
     if values.dtype.kind in "iub":
         distinct, tally = np.unique(values, return_counts=True)
         return tuple(map(_label, distinct.tolist())), tally.astype(np.int64)
@@ -299,9 +301,9 @@ def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str
         return
     source = _plain(name, source)
     header = [str(column) for column in getattr(source, "columns", ())]
-    if not header and _is_histogram(source):
+    if isinstance(source, Mapping) or (not header and _is_histogram(source)):
         raise InputError(
-            f"{name} must hold one value per row, got a result of value_counts: give all values, or "
+            f"{name} must hold one value per row, got counts by value: give all values, or "
             ".reset_index() and which column holds the counts"
         )
     if hasattr(source, "isna") and np.any(source.isna()):

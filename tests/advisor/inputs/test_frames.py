@@ -163,7 +163,7 @@ def test_what_is_ambiguous_is_refused_in_one_line():
     for rows in (Cleaning(missing=("-99",)), Cleaning(drop_missing=True), Cleaning(transactions=True, keep_top=2)):
         with pytest.raises(InputError, match="are for the rows of a file: clean data in memory first"):
             request(sample=[1, 2, -99], cleaning=rows)
-    with pytest.raises(InputError, match="reports must hold one value per row, got a result of value_counts"):
+    with pytest.raises(InputError, match="reports must hold one value per row, got counts by value"):
         reports(COLOURS.value_counts(), "grr", eps=1.0)
 
 
@@ -219,3 +219,7 @@ def test_missing_masked_and_total_entries_are_no_categories():
     for source in (None, 5):
         with pytest.raises(InputError, match="reports must be a sequence of values"):
             reports(source, "grr", eps=1.0)
+    with pytest.raises(InputError, match="got counts by value"):
+        reports({"a": 5, "b": 2}, "grr", eps=1.0)
+    days = pd.Series(pd.to_datetime(["2024-01-02", "2024-01-03"]))
+    assert sample_in_memory(days.to_numpy(), None).labels == sample_in_memory(days, None).labels
