@@ -145,7 +145,7 @@ def test_threads_simulate_where_they_pay_or_were_asked_for():
 @over(
     [
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
-        ({"sample": "abc"}, "got a string"),
+        ({"sample": "abc"}, "got 'abc': read the file first"),
         ({"sample": [[1, 2], [3, 4]]}, "flat"),
         ({"sample": []}, "at least one value"),
         ({"sample": [1.0, float("nan")]}, "got nan"),
