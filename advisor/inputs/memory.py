@@ -58,9 +58,9 @@ def sample_in_memory(sample: Iterable[Any] | None, sample_counts: ArrayLike | Ma
         what = "a mapping" if isinstance(sample, Mapping) else "a result of value_counts"
         note = f"sample is {what}: read as counts of users"
         read = replace(_histogram(sample, "sample"), assumptions=(note,), column=_name_of(sample))
-        if isinstance(sample, Mapping) or hasattr(sample, "columns") or read.column in BY_FREQUENCY:
+        if not _may_be_values(sample):
             return read
-        doubt = f"sample has a name for its index and none for its values: {note}; give values as .to_numpy()"
+        doubt = f"{note}, and could be values of users: if they are, give them as .to_numpy()"
         return replace(read, assumptions=(), warnings=(*read.warnings, doubt))
     if not is_pandas(sample):
         return RawHistogram(*_tally(sample), False, column=_name_of(sample))
@@ -118,8 +118,16 @@ def _is_histogram(sample: Any) -> bool:
     if numbered or not sample.index.is_unique:
         return False
     grouped = sample.name is None and sample.index.name is not None and sample.dtype.kind in "iu"  # as size() gives it
-    numbers = sample.index.name is None and sample.index.dtype.kind in "iu"  # of rows that a filter kept, too
-    return grouped or (sample.name in BY_FREQUENCY and not (numbers and (np.diff(sample.to_numpy()) > 0).any()))
+    return sample.name in BY_FREQUENCY or grouped
+
+
+def _may_be_values(histogram: Any) -> bool:
+    """Return whether nothing tells a histogram from values of users whose index is their own."""
+    if hasattr(histogram, "columns") or not hasattr(histogram, "index"):
+        return False
+    numbers = histogram.index.name is None and histogram.index.dtype.kind in "iu"  # as of rows that a filter kept
+    rising = numbers and bool((np.diff(histogram.to_numpy()) > 0).any())  # value_counts sorts, unless told not to
+    return rising or histogram.name not in BY_FREQUENCY
 
 
 def _refuse_frequencies(series: Any) -> None:

@@ -194,16 +194,20 @@ def test_reports_that_are_labels_are_no_places(monkeypatch):
     assert most(np.array(["a", "b"])) == "a"
 
 
-def test_a_column_called_count_holds_values_where_a_filter_kept_some_rows():
-    frame = pd.DataFrame({"kept": [True, False] * 50, "count": [1, 2, 3, 1, 2] * 20})
-    kept = sample_in_memory(frame[frame.kept]["count"], None)
-    assert (len(kept.labels), kept.counts.sum(), kept.from_histogram) == (3, 50, False)
+def test_a_column_called_count_is_doubted_where_a_filter_may_have_kept_some_rows():
+    frame = pd.DataFrame({"kept": [True, True, False, True, False] * 20, "count": [1, 2, 3, 1, 2] * 20})
+    kept = frame[frame.kept]["count"]
+    assert "could be values of users: if they are, give them as .to_numpy()" in sample_in_memory(kept, None).warnings[0]
+    assert users(sample_in_memory(kept.to_numpy(), None)) == {"1": 40, "2": 20}
+    sizes = pd.Series([1] * 5 + [2] * 9).value_counts().sort_index()  # nothing tells the two apart
+    assert (users(sample_in_memory(sizes, None)), len(sample_in_memory(sizes, None).warnings)) == ({"1": 5, "2": 9}, 1)
     counted = frame["count"].value_counts()
     for given in (counted, counted.to_frame(), counted.rename_axis(None)):
         read = sample_in_memory(given, None)
         assert dict(zip(read.labels, read.counts.tolist(), strict=True)) == {"1": 40, "2": 40, "3": 20}
+        assert not read.warnings
     by_user = pd.Series([2, 1, 2], index=pd.Index([7, 9, 12], name="user"))
-    assert "read as counts of users; give values as .to_numpy()" in sample_in_memory(by_user, None).warnings[0]
+    assert "read as counts of users, and could be values" in sample_in_memory(by_user, None).warnings[0]
 
 
 def test_missing_masked_and_total_entries_are_no_categories():
