@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from simulator._types import FloatArray
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.progress import Progress, silent, within
-from simulator.ranking import Pair, contenders
+from simulator.ranking import Pair, contenders, leading, mean_error
+
+PRECISION = 0.02  # half-width of an interval over the mean
 
 
 def race(
@@ -17,14 +20,16 @@ def race(
     alongside: Iterable[Pair] = (),
     repetitions: int,
     max_repetitions: int,
+    enough: int = 0,
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Runs:
     """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
 
-    The number of repetitions doubles until all pairs are decided in each of the `metrics`, or `max_repetitions` is
-    reached. A pair is decided if it is out of the top tier, or if its paired interval excludes a 5 % disadvantage.
-    Pairs whose disadvantage of 5 % is proven for all metrics stay at the repetitions they have.
+    The number of repetitions doubles until all pairs are decided in each of the `metrics`, and the lowest error is
+    known within 2 % or from `enough` repetitions; or until `max_repetitions` is reached. A pair is decided if it is
+    out of the top tier, or if its paired interval excludes a 5 % disadvantage. Pairs whose disadvantage of 5 % is
+    proven for all metrics stay at the repetitions they have.
 
     Parameters
     ----------
@@ -39,6 +44,8 @@ def race(
         of each protocol still in the race.
     repetitions, max_repetitions
         To start with, and at most.
+    enough
+        For the lowest error, however wide its interval.
     progress
         Called with (stage, repetitions done, repetitions at most), those of each pair.
 
@@ -59,10 +66,10 @@ def race(
     runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=steps)
     names = runs.metrics_of(metrics, competing)
     while runs.repetitions < max_repetitions:
-        verdicts = [
-            contenders({pair: errors for pair, errors in runs.of(name).items() if pair in competing}) for name in names
-        ]
-        if not any(verdict.open for verdict in verdicts):
+        tables = [{pair: errors for pair, errors in runs.of(name).items() if pair in competing} for name in names]
+        verdicts = list(map(contenders, tables))
+        wide = runs.repetitions < enough and not all(_is_precise(table) for table in tables if table)
+        if not wide and not any(verdict.open for verdict in verdicts):
             break
         racing = companions.union(*(verdict.racing for verdict in verdicts))
         racing |= {(protocol, "none") for protocol, _ in racing}
@@ -80,3 +87,9 @@ def race(
             done += (target - first) * len(pairs)
     progress(stage, done, done)
     return runs
+
+
+def _is_precise(errors: Mapping[Pair, FloatArray]) -> bool:
+    """Whether the lowest mean error is known within 2 %."""
+    lowest = mean_error(errors[leading(errors)])
+    return lowest.high - lowest.low <= 2 * PRECISION * lowest.error

@@ -28,7 +28,6 @@ from advisor.question.settings import (
     Threat,
 )
 
-REPETITIONS, MAX_REPETITIONS = 20, 400
 BUDGET = "the privacy budget of one report, for example --eps 1"
 
 
@@ -122,11 +121,6 @@ class Question(Bundle):
     def files(self) -> list[str | None]:
         """The files that are read."""
         return [self.path or None, self.cleaning.domain, self.terms.metric_settings.sets]
-
-    @property
-    def repetitions(self) -> tuple[int, int]:
-        """Repetitions at the start, and their maximum."""
-        return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
 
     @property
     def data_words(self) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior
 
-FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
+REPETITIONS, LEAST_REPETITIONS = (20, 400), (5, 20)  # at the start and at most, of small domains and of the largest
+FULL_RACE_DOMAIN = 4096  # above it repetitions fall as 1/k: a mean over many categories is known after a few
 CLIPPED = "post_pos changes the answers of queries; for single categories it is base_pos, which is ranked"
 FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
 
@@ -64,11 +65,10 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
     notes += [CLIPPED] if "post_pos" in question.menu.method and "post_pos" not in methods else []
     named = question.terms.n is not None
     size_notes, warnings = _about_size(frequencies, everyone, named=named, small=small, n=n)
-    first, most = (0, 0) if instant else question.repetitions
+    first, most = (0, 0) if instant else _repetitions(question, k, small=small)
     assumed = [*frequencies.assumptions, *notes, *values.assumptions(metrics), *size_notes]
     assumed += [f"{name}: {text}" for name in menu if (text := PROTOCOLS[name].assumed)]
     if not instant and question.simulation.max_repetitions is None and k > FULL_RACE_DOMAIN:
-        most = max(first, most * FULL_RACE_DOMAIN // k)
         assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")
     request = Request(
         epsilon=epsilon if plan is None else plan.epsilon_report,
@@ -101,6 +101,16 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
         data_words=question.data_words,
     )
     return bounded(constrained(request, question.limits))
+
+
+def _repetitions(question: Question, k: int, *, small: bool) -> tuple[int, int]:
+    """Return the repetitions at the start, and their maximum: the given options, or what domains of this size need.
+
+    small: whether each repetition has another population, one of those a small sample may come from.
+    """
+    share = min(1.0, FULL_RACE_DOMAIN / k)
+    first, most = (max(least, int(share * full)) for full, least in zip(REPETITIONS, LEAST_REPETITIONS, strict=True))
+    return question.simulation.race(REPETITIONS[0] if small else first, most)
 
 
 def _about_size(

@@ -12,7 +12,7 @@ from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
 from simulator.progress import Steady
 from simulator.race import race
-from simulator.ranking import contenders, leading
+from simulator.ranking import contenders, leading, mean_error
 from simulator.seeding import rng_for
 from simulator.surrogate import particles as few
 from simulator.surrogate.particles import few_populations
@@ -185,6 +185,21 @@ def test_race_adds_repetitions_only_where_it_matters():
     )
     clear = replace(task, pairs=(("oue", "none"), ("oue", "norm_sub")))
     assert race(clear, ["l2"], repetitions=20, max_repetitions=400).repetitions == 20
+
+
+def test_race_goes_on_until_the_lowest_error_is_precise_or_known_from_enough_repetitions():
+    task = experiment(k=4000, n=1_000_000, protocols=("oue",))
+    task = replace(task, pairs=(("oue", "none"), ("oue", "norm_sub")))
+
+    def measured(metric, **more):
+        runs = race(task, [metric], repetitions=5, max_repetitions=80, **more)
+        lowest = mean_error(runs.of(metric)[leading(runs.of(metric))])
+        return runs.repetitions, (lowest.high - lowest.low) / 2 / lowest.error < 0.02
+
+    assert measured("l1") == (5, False)  # the order is settled
+    assert measured("l1", enough=40) == (10, True)
+    assert measured("js", enough=40) == (5, True)
+    assert measured("mse", enough=20) == (20, False)
 
 
 def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch):

@@ -12,6 +12,7 @@ from advisor.answers.rank.why import explained
 from advisor.errors import InputError, listed
 from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.question import Question
+from advisor.question.ranking import FULL_RACE_DOMAIN, REPETITIONS
 from advisor.question.request import Request
 from advisor.question.settings import Simulation
 from simulator import METRICS, POSTPROCESSORS
@@ -66,6 +67,7 @@ def simulate_request(
         alongside=request.usual,
         repetitions=request.repetitions,
         max_repetitions=request.max_repetitions,
+        enough=REPETITIONS[0] if request.k > FULL_RACE_DOMAIN else 0,
         jobs=jobs,
         progress=progress,
     )
