@@ -10,6 +10,8 @@ from dataclasses import Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, ClassVar, Self, TypeAlias
 
+import numpy as np
+
 from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError
 
@@ -94,10 +96,11 @@ class Settings:
     def __post_init__(self) -> None:
         for item, spec in options_of(type(self)):
             value = getattr(self, item.name)
-            if value is None or spec.read is None or (isinstance(value, tuple) and not value):
+            if value is None or (isinstance(value, tuple) and not value):
                 continue
+            read_one = spec.read or _flag
             try:
-                read = _read_several(spec, spec.read, value) if spec.repeated else spec.read(spec.name, value)
+                read = _read_several(spec, read_one, value) if spec.repeated else read_one(spec.name, value)
             except InputError as error:
                 error.fields = error.fields or (spec.flag,)
                 raise
@@ -187,6 +190,12 @@ class Bundle:
         return [
             flag for name, _, some in parts for flag in getattr(self, name).given(*(some.split(",") if some else ()))
         ]
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
 
 
 def _word(value: object, spec: Option) -> str:
