@@ -85,8 +85,8 @@ def _winners(sweep: SweepResult, metric: str, *, per_protocol: bool) -> list[Par
     """Return what a cell says, and the tables, of one metric."""
     unit = unit_text(metric, sweep.question.first.bins)
     text = (
-        f"Each cell: of the pairs within 5 % of the lowest {metric} error ({unit}) the one with the cheapest "
-        "report, and the methods that are tied with its method, or how far the next one is behind."
+        f"Each cell: of the most precise reports within 5 % of the lowest {metric} error ({unit}), or not separable "
+        "from it, the cheapest, and the methods that are tied with its method, or how far the next one is behind."
     )
     return [Sentence(text), *(_table(sweep, metric, k, per_protocol=per_protocol) for k in sweep.question.sizes)]
 

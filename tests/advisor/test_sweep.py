@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from advisor import Cluster, Simulation
+from advisor import Cluster, Simulation, advise
 from advisor.answers.sweep.answer import simulate_cells
 from advisor.api.sweep import sweep
 from advisor.errors import InputError
@@ -54,6 +54,20 @@ def test_a_cell_and_the_uncertainty_of_its_pairs_are_what_a_loop_over_collection
     frame = swept.to_frame()
     assert (len(frame), int(frame["best"].sum())) == (8 * 6, 8)
     assert set(frame.loc[frame["best"], "ratio_to_best"]) == {1.0}
+
+
+def test_the_winner_is_the_pair_that_a_ranking_names():
+    few = {"protocol": ["ss", "pgr", "oue", "olh"], "method": ["norm_sub", "power"]}
+    simulation = Simulation(repetitions=20, max_repetitions=20)
+
+    def check(cell):
+        counts = apportion(frequencies("zipf", cell.k), cell.n)
+        ranking = advise(cell.epsilon, sample_counts=counts, ordered=False, simulation=simulation, **few)
+        assert cell.winner.pair == ranking.best.pair
+
+    swept = sweep(eps=[0.5, 1.0, 2.0, 4.0], n=[1000, 10_000], k=[16], simulation=simulation, **few)
+    assert failures(swept.cells, check) == {}
+    assert {cell.winner.protocol for cell in swept.cells} <= {"pgr", "ss"}  # of like precision: the cheaper report
 
 
 def test_the_numbers_do_not_depend_on_the_jobs():

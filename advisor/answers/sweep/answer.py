@@ -23,6 +23,7 @@ from simulator.domain import Domain
 from simulator.foreign import REGISTERED
 from simulator.methods import possible
 from simulator.progress import Progress, silent
+from simulator.protocols.oracle import variances_of
 from simulator.race import race
 from simulator.ranking import (
     Cost,
@@ -31,7 +32,7 @@ from simulator.ranking import (
     leading,
     mean_error,
     paired_ratio,
-    preference,
+    preferred,
     win_shares,
     without_rounding,
 )
@@ -143,7 +144,8 @@ def _cell(question: SweepQuestion, place: Place, metric: str, runs: Errors) -> C
     protocols = [name for name in question.protocols if any(pair[0] == name for pair in errors)]
     costs = {name: PROTOCOLS[name](k, epsilon).cost for name in protocols}
     lowest, shares = errors[leading(errors)], win_shares(errors)
-    winner = _winner(errors, costs, lowest)
+    variances = variances_of({name: PROTOCOLS[name](k, epsilon) for name in protocols}, n)
+    winner = _winner(errors, costs, variances, lowest)
     best = errors[winner.protocol, winner.method]
     ratios = {pair: paired_ratio(block, best).figures for pair, block in errors.items()}
     by_protocol = ({pair: block for pair, block in errors.items() if pair[0] == name} for name in protocols)
@@ -153,7 +155,7 @@ def _cell(question: SweepQuestion, place: Place, metric: str, runs: Errors) -> C
         k=k,
         metric=metric,
         winner=winner,
-        by_protocol=tuple(_winner(own, costs, lowest) for own in by_protocol),
+        by_protocol=tuple(_winner(own, costs, variances, lowest) for own in by_protocol),
         pairs={
             pair: PairError(*_mean(block, lowest), rounded(shares[pair], DIGITS), *map(_rounded_or_none, ratios[pair]))
             for pair, block in errors.items()
@@ -169,14 +171,17 @@ def _mean(block: NDArray[np.float64], lowest: NDArray[np.float64]) -> tuple[floa
 
 
 def _winner(
-    errors: Mapping[Pair, NDArray[np.float64]], costs: Mapping[str, Cost], lowest: NDArray[np.float64]
+    errors: Mapping[Pair, NDArray[np.float64]],
+    costs: Mapping[str, Cost],
+    variances: Mapping[str, float],
+    lowest: NDArray[np.float64],
 ) -> Winner:
     leader = errors[leading(errors)]
-    ratios = {pair: paired_ratio(block, leader).value for pair, block in errors.items()}
-    best = min(errors, key=lambda pair: preference(ratios[pair], costs[pair[0]]))
+    ratios = {pair: paired_ratio(block, leader) for pair, block in errors.items()}
+    best = preferred(ratios, costs, variances)
     block = errors[best]
     error, standard_error = _mean(block, lowest)
-    runner_up = min((pair for pair in errors if pair != best), key=ratios.__getitem__, default=None)
+    runner_up = min((pair for pair in errors if pair != best), key=lambda pair: ratios[pair].value, default=None)
     margins: tuple[float | None, ...] = (None, None, None)
     if runner_up is not None:
         ratio = paired_ratio(errors[runner_up], block).figures
