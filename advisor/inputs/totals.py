@@ -94,7 +94,8 @@ def total_of(rows: Sequence[CountedRow], unit: str, *, unknown: bool = False) ->
     row = rows[end]
     found = f"{_where(row, unit)} is the sum of all other rows, {row.users:,}"
     steps = row.users // math.gcd(*(row.users for row in rows))
-    if steps >= FEW_STEPS.get(len(rows), FEW_STEPS_OF_MORE) and row.users >= FEW_USERS:
+    numbered = all(one.label.isdecimal() for one in rows)  # no word among them names a total
+    if not numbered and steps >= FEW_STEPS.get(len(rows), FEW_STEPS_OF_MORE) and row.users >= FEW_USERS:
         move = "if it is a category, move it between the others"
         raise InputError(f"{found}; if it is their total, {_leaving(row)}; {move}")
     doubtful = row.users >= FEW_USERS or steps >= FEW_STEPS_OF_MORE

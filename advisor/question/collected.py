@@ -23,6 +23,7 @@ from advisor.question.spread import ROUNDING, SUM_SD, Origin, missing_budget, sp
 from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._types import FloatArray
 from simulator.domain import Domain
+from simulator.foreign import REGISTERED
 from simulator.methods import observe
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.seeding import rng_for
@@ -80,8 +81,13 @@ def collect(
     oracle = origin.oracle(size)
     if not isinstance(oracle, FrequencyOracle):
         raise InputError(
-            f"an estimate of {protocol} is not enough, its tally is needed: give the reports, for example ldp-advise "
-            f"reports reports.csv --protocol {protocol} --eps {origin.epsilon or 1:g} --k {size} (in Python: the tally)"
+            f"an estimate of {protocol} is not enough, its tally is needed: "
+            + (
+                "estimate(simulator.Tally(counts, n), ...) in Python"
+                if protocol in REGISTERED
+                else f"give the reports, for example ldp-advise reports reports.csv --protocol {protocol} "
+                f"--eps {origin.epsilon or 1:g} --k {size} (in Python: the tally)"
+            )
         )
     if origin.epsilon is None:
         raise missing_budget(placed, origin)

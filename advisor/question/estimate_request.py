@@ -15,6 +15,7 @@ from advisor.question.settings import EVERY
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator._types import FloatArray
 from simulator.foreign import REGISTERED
+from simulator.methods import Observed
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import (
@@ -42,7 +43,7 @@ def build_estimate_request(
     """
     _check_clipped(question, collected)
     k, n, seed = len(collected.labels), collected.n, question.simulation.seed
-    kind = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
+    kind = check_surrogate(surrogate, collected.protocol, collected.observed, ordered=collected.ordered)
     metrics, notes = fitting_metrics(question.terms, collected.ordered)
     values = question.terms.metric_settings.resolved(k, collected.labels)
     from_posterior = kind == DEFAULT and question.threat.threat is None
@@ -122,14 +123,20 @@ def _check_clipped(question: Question, collected: Collected) -> None:
         )
 
 
-def check_surrogate(name: str | None, protocol: str, *, ordered: bool) -> str:
+def check_surrogate(name: str | None, protocol: str, observed: Observed | None = None, *, ordered: bool) -> str:
     """Return the name of a surrogate, the usual one if none is named, that fits the protocol and the domain.
+
+    observed: what was collected, once it is read: until then it is open whether a caller's protocol has alike noise.
 
     Raises InputError if there is none of that name, or it needs an order that is not there.
     """
-    if protocol not in frequency_oracles():
-        member = PROTOCOLS.get(protocol)
-        only_kind = CURVES if member is not None and not member(2, 1.0).offers("estimate") else BOOTSTRAP
+    if observed is None:
+        alike = protocol in frequency_oracles() or protocol in REGISTERED
+        estimated = protocol not in PROTOCOLS or alike or PROTOCOLS[protocol](2, 1.0).offers("estimate")
+    else:
+        alike, estimated = isinstance(observed.covariance, Noise), observed.estimate is not None
+    if not (alike and estimated):
+        only_kind = BOOTSTRAP if estimated else CURVES
         return only_kind if name is None else choice((only_kind,))(f"surrogate for {protocol}", name)
     kind = DEFAULT if name is None else choice(SURROGATES)("surrogate", name)
     if SURROGATES[kind].ordered_only and not ordered:

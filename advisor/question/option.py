@@ -14,6 +14,7 @@ import numpy as np
 
 from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError
+from simulator.foreign import REGISTERED
 
 Read: TypeAlias = Callable[[str, object], object]  # a reader of `advisor.checks`
 OTHER_NAMES = {"eps": "epsilon", "written": "report_format"}  # keywords of Python callers that name no field
@@ -213,13 +214,17 @@ def _read_several(spec: Option, read: Read, value: object) -> tuple[object, ...]
     divided = not spec.undivided
     listed = (_divided(item) if divided and isinstance(item, str) else [item] for item in values)
     items: Iterable[object] = chain.from_iterable(listed)
-    result: dict[object, None] = {}
+    result: dict[object, object] = {}
     refusal: LeftOutError | None = None
     for item in items if spec.among is None else spec.among(items):
         try:
-            result[read(spec.name, item)] = None
+            key = read(spec.name, item)
         except LeftOutError as error:
             refusal = error
+            continue
+        other = result.setdefault(key, item)
+        if key in REGISTERED and other is not item and other != item:
+            raise InputError(f"two members are called {key}, {shown(other)} and {shown(item)}: rename one of them")
     if refusal is not None and not result:
         raise refusal
     return tuple(result)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.errors import listed
 from advisor.question.central import central_budgets
-from advisor.question.constraints import bounded, constrained
+from advisor.question.constraints import bounded, constrained, fitting_pairs
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
 from advisor.question.frequencies import Frequencies, assumed_frequencies
 from advisor.question.plurality import make_plan
@@ -100,7 +101,14 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
         column=frequencies.column,
         data_words=question.data_words,
     )
-    return bounded(constrained(request, question.limits))
+    request = bounded(constrained(request, question.limits))
+    alone = [
+        name for name in question.menu.protocol if name in request.protocols and not fitting_pairs(request, [name])
+    ]
+    if not alone or len(alone) == len(request.protocols):
+        return request
+    text = f"{listed(alone)} is not compared: no method asked for goes with it ({listed(request.methods)})"
+    return replace(request, warnings=(*request.warnings, text))
 
 
 def _repetitions(question: Question, k: int, *, small: bool) -> tuple[int, int]:

@@ -74,6 +74,7 @@ def _check_errors(
             np.shape(errors) == shape,
             f"{who}: estimates of shape {estimate.shape} must give errors of shape {shape}, got {np.shape(errors)}",
         )
+        require(bool(np.isfinite(errors).all()), f"{who}: an error is finite and at least 0, got {np.ravel(errors)}")
         rows = estimate.reshape(-1, len(truth))
         alone = [answer_of(who, error, row, frozen) for row in rows]
         require(

@@ -21,6 +21,7 @@ USERS, CELLS = 50, 40_000_000  # in a group, and users x categories in all of th
 SLOW = 20_000_000  # users x categories of a repetition that takes seconds
 QUICKER = "a Channel, or a FrequencyOracle with a law (examples/sampled_bit.py), is quick for any n"
 ROUNDING = 1e-9  # of a sum of estimates
+SURE, UNEVEN = 5.0, 1.2  # standard errors, and the ratio of two variances from which values differ in noise
 
 
 @dataclass(frozen=True)
@@ -106,24 +107,31 @@ def user_protocol(
 
 @lru_cache(maxsize=64)
 def _measured(protocol: UserProtocol) -> tuple[Noise, int]:
-    """Return the noise of the estimate of one user, and the bits of a report."""
+    """Return the noise of the estimate of one user, and the bits of a report; warn where values differ in noise."""
     k, rng = protocol.k, rng_for(0, "noise of", protocol.key, protocol.k, repr(protocol.epsilon))
     users = min(USERS, max(1, CELLS // (BATCHES * k)))
-    own = others = off = 0.0
+    own = off = 0.0
+    number, *moments = np.zeros((4, k))  # groups that hold another value; sums of their errors, squared, to the fourth
     for _ in range(BATCHES // BLOCK):
         values = rng.integers(0, k, size=BLOCK)
         reports = protocol.perturb(np.repeat(values, users), rng)
         groups = (reports[at : at + users] for at in range(0, BLOCK * users, users))
         errors = np.stack([protocol.support(group) / users for group in groups])
         errors[np.arange(BLOCK), values] -= 1
-        squares = errors**2
-        own += float(squares[np.arange(BLOCK), values].sum())
-        others += float(squares.sum())
         off = max(off, float(np.abs(errors.sum(axis=1)).max()))
+        own += float((errors[np.arange(BLOCK), values] ** 2).sum())
+        errors[np.arange(BLOCK), values] = 0.0
+        number += BLOCK - np.bincount(values, minlength=k)
+        moments = [sums + (errors**power).sum(axis=0) for sums, power in zip(moments, (1, 2, 4), strict=True)]
     cells = np.asarray(reports[:1]).size
     whole = np.asarray(reports).dtype.kind in "biu"
     bits = cells * (bits_for(int(np.max(reports)) - int(np.min(reports)) + 1) if whole else 64)
-    at_zero, at_one = users / BATCHES * (others - own) / (k - 1), users / BATCHES * own
+    means, squares, fourth = (sums / number for sums in moments)
+    variances = squares - means**2
+    reach = SURE * np.sqrt(np.maximum(fourth - variances**2, 0.0) / number)
+    if (variances - reach).max() > UNEVEN * (variances + reach).min():
+        _warn_uneven(protocol.key)
+    at_zero, at_one = users / BATCHES * float(moments[1].sum()) / (k - 1), users / BATCHES * own
     return Noise(1, None, None, at_zero, at_one - at_zero, off < ROUNDING), bits
 
 
@@ -136,6 +144,14 @@ def check_most(protocol: Protocol, users: int) -> None:
         )
     if most is not None and users * protocol.k > SLOW:
         _warn_slow(protocol.key, users)
+
+
+@lru_cache(maxsize=64)
+def _warn_uneven(key: str) -> None:
+    warn(
+        f"{key}: some values have more noise than others, and the mean is taken for all: intervals are too narrow for "
+        "some of them, and what can be seen is not right for each; a Channel has the noise of each value"
+    )
 
 
 @lru_cache(maxsize=64)

@@ -43,6 +43,16 @@ def soft_by(estimate, noise, *, factor=0.5):
 def lost(estimate, noise):
     return estimate * np.nan
 
+def smoothed(estimate, noise):
+    k = estimate.shape[-1]
+    return estimate @ (0.8 * np.eye(k) + 0.2 / k)
+
+def wrong_first(estimate, truth):
+    return (estimate.argmax(axis=-1) != truth.argmax()).astype(float)
+
+def nothing(estimate, truth):
+    return np.nan * estimate.sum(axis=-1)
+
 def norm_cut(estimate, noise):
     return estimate * 1.0
 
@@ -155,6 +165,7 @@ def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(
         ("--protocol", "Empty", "lacks the text key, the text title, the text reference, attack_success, p, perturb"),
         ("--protocol", "Falls", "raised TypeError: unsupported operand type(s) for +: 'int' and 'str' (mine.py, line "),
         ("--metric", "negative", "mine.py:negative: it breaks its contract"),
+        ("--metric", "nothing", "nothing: an error is finite and at least 0, got [nan]"),
         ("--metric", "SIMPLEX", "this is a method, a metric is a function or a Metric"),
         ("--protocol", "Biased", "mine.py:Biased: it breaks its contract: biased (k="),
     ]
@@ -162,12 +173,41 @@ def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(
     def check(cell):
         option, name, words = cell
         assert words in refused(command, f"{ASKED} {option} mine.py:{name}")
-        assert not REGISTERED.keys() - {"soft", "negative", "lost"}  # metrics and matrices wait for the k of a question
+        waiting = {"negative", "nothing"}  # metrics and matrices are checked with the k of a question
+        assert not REGISTERED.keys() - {"soft", "lost", *waiting}
 
     assert failures(cells, check) == {}
     Path("broken.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
     for name, words in (("gone.py:soft", "there is no file gone.py"), ("broken.py:soft", "ModuleNotFoundError")):
         assert words in refused(command, f"{ASKED} --method {name}")
+
+
+def test_two_members_of_one_name_are_no_answer_about_one_of_them(command):
+    Path("other.py").write_text(MINE, encoding="utf-8")
+    both = f"{ASKED} --protocol oue --method mine.py:soft,other.py:soft"
+    words = "two members are called soft, 'mine.py:soft' and 'other.py:soft': rename one of them"
+    assert words in refused(command, both)
+    assert command(f"{ASKED} --protocol oue --method mine.py:soft,soft,mine.py:soft")[0] == 0
+
+
+def test_a_matrix_product_rounds_in_another_way_in_a_batch(command):
+    assert command(f"{ASKED} --protocol oue --method mine.py:smoothed")[0] == 0
+
+
+def test_without_data_equal_values_come_in_any_order(command):
+    """The categories of the sample fall, so the first of equal values would be the most frequent one."""
+    out = command(f"{ASKED} --protocol oue --metric mine.py:wrong_first --format json")[1]
+    assert json.loads(out)["error_without_data"] == pytest.approx(0.8, abs=4 * (0.16 / 50) ** 0.5)
+
+
+def test_what_was_asked_for_and_has_no_row_is_named_and_so_is_the_menu(command):
+    code, out, err = command(
+        f"{ASKED.replace('--quiet', '')} --ordered --protocol sw,oue --method norm_sub,mine.py:soft"
+    )
+    assert (code, "sw" in out) == (0, False)
+    assert "warning: sw is not compared: no method asked for goes with it (norm_sub, soft)\n" in err
+    out = command(f"{ASKED} --protocol grr --method none --n 10M")[1]
+    assert "no other pair asked for comes within 5 % of its error" in out or "no other pair to compare" in out
 
 
 @pytest.mark.filterwarnings("always::simulator.foreign.PluginWarning")

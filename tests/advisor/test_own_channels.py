@@ -6,9 +6,9 @@ from runpy import run_path
 import numpy as np
 import pytest
 
-from advisor import AttackSettings, InputError, Simulation, advise, audit
+from advisor import AttackSettings, InputError, Simulation, advise, audit, estimate
 from advisor.members import member_of_file
-from simulator import PROTOCOLS, Channel, rng_for
+from simulator import PROTOCOLS, Channel, Tally, rng_for
 from simulator.channels.channel import channel_protocol
 from simulator.conformance import ConformanceError, check_protocol
 from simulator.foreign import REGISTERED, ForeignError
@@ -59,6 +59,12 @@ def test_an_audit_takes_the_values_given_or_else_those_that_a_matrix_tells_apart
         assert found.values == used
 
 
+def test_an_audit_of_a_matrix_that_tells_nothing_apart_shows_no_loss():
+    even = Channel("even", lambda k, _: np.full((k, k), 1 / k))
+    (found,) = audit(1.0, k=4, protocol=even, attack=AttackSettings(trials=1000)).results
+    assert (found.values, found.leaks) == ((0, 1), False)
+
+
 def test_of_all_unbiased_estimates_that_of_least_variance_is_taken():
     oue, own = PROTOCOLS["oue"](8, 1.0), channel_protocol(Channel("own", bits))(8, 1.0)
     mean, pinv = own.matrix.mean(axis=0), np.linalg.pinv(own.matrix)
@@ -74,6 +80,19 @@ def test_a_matrix_ranks_like_the_member_that_it_is():
     for method in menu["method"]:
         own, exact = rows["flat", method], rows["grr", method]
         assert abs(own.error - exact.error) < 4.5 * math.hypot(own.standard_error, exact.standard_error)
+
+
+def test_a_tally_of_a_matrix_with_alike_noise_is_answered_as_that_of_the_member():
+    n = 5000
+    counts = PROTOCOLS["grr"](8, 1.0).sample_support(
+        np.array([2000, 1000, 700, 500, 400, 200, 200, 0]), rng_for(0, "t")
+    )
+    asked = {"eps": 1, "n": n, "k": 8, "method": ["none", "norm_sub"]}
+    ours, own = (estimate(Tally(counts, n), name, **asked) for name in ("grr", flat))
+    assert own.best.method == ours.best.method
+    assert own.best.error == pytest.approx(ours.best.error, rel=0.25)  # of a member the law of its reports is used
+    with pytest.raises(InputError, match=r"its tally is needed: estimate\(simulator.Tally"):
+        estimate(np.full(8, 1 / 8), flat, eps=1, n=n)
 
 
 def test_a_matrix_of_one_domain_is_for_that_domain_and_bothers_no_other_question():

@@ -1,4 +1,5 @@
 import math
+import warnings
 from itertools import product
 from pathlib import Path
 from runpy import run_path
@@ -39,6 +40,23 @@ class Cells:
 
     def estimate(self, reports, k, epsilon):
         return reports.mean(axis=0)
+
+
+class Uneven:
+    """One category, drawn with chances that rise, and randomised response on whether it is the value."""
+
+    def perturb(self, values, k, epsilon, rng):
+        places = rng.choice(k, size=len(values), p=self.chances(k))
+        flipped = rng.random(len(values)) * (math.exp(epsilon) + 1) < 1
+        return np.stack([places, (places == values) ^ flipped], axis=1)
+
+    def estimate(self, reports, k, epsilon):
+        q = 1 / (math.exp(epsilon) + 1)
+        sums = np.bincount(reports[:, 0], weights=(reports[:, 1] - q) / (1 - 2 * q), minlength=k)
+        return sums / self.chances(k) / len(reports)
+
+    def chances(self, k):
+        return np.arange(1, k + 1) / np.arange(1, k + 1).sum()
 
 
 SAME = {"grr": Flip, "oue": Bits, "she": Cells}
@@ -173,3 +191,14 @@ def test_a_replayed_client_is_accepted_if_it_says_so():
     with pytest.raises(ConformanceError, match="if it goes user by user, say slow = True and most_users"):
         check_protocol(Replayed)
     check_protocol(type("Replayed", (Replayed,), {"slow": True}))
+
+
+@pytest.mark.parametrize("kind", [Uneven, *SAME.values()])
+def test_a_warning_says_where_values_differ_in_noise(kind):
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        for k, epsilon in ((3, 1.0), (20, 0.5), (300, 6.0)):
+            made(kind, f"own_{kind.__name__.lower()}")(k, epsilon).noise(10)
+    texts = [str(one.message) for one in given]
+    assert len(texts) == (kind is Uneven), texts
+    assert all("some values have more noise than others" in text for text in texts)

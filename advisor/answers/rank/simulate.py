@@ -10,6 +10,7 @@ from advisor.answers.rank.result import Answer, empty_rankings, usual_pair
 from advisor.answers.rank.threat import under_threat
 from advisor.answers.rank.why import explained
 from advisor.errors import InputError, listed
+from advisor.members import as_named
 from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.question import Question
 from advisor.question.ranking import FULL_RACE_DOMAIN, REPETITIONS
@@ -85,7 +86,7 @@ def experiment_of(request: Request) -> tuple[Experiment, list[Pair]]:
     if not any(protocol in (used or protocols) for protocol, _ in menu):
         raise InputError(
             f"no method asked for goes with the protocols asked for: {listed(request.methods)} with "
-            f"{listed(used or protocols)} (ldp-advise explain {request.methods[0]} says what it is for)"
+            f"{listed(used or protocols)} (ldp-advise explain {as_named(request.methods[0])} says what it is for)"
         )
     raw = [(protocol, "none") for protocol in protocols if request.oracle(protocol).offers("estimate")]
     usual = [*request.usual, *(usual_pair(request.oracle(protocol)) for protocol in used)]

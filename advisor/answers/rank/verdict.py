@@ -11,10 +11,13 @@ import numpy as np
 
 from simulator import Metric
 from simulator._types import FloatArray
+from simulator.foreign import REGISTERED
+from simulator.seeding import rng_for
 
 WORTH_IT, MARGINAL, USELESS, NOTHING_LEFT = "worth_it", "marginal", "no_better_than_no_data", "nothing_left"
 # Why it is no better: a large error, an interval that reaches the error without data, most categories below the noise.
 MORE_THAN_HALF, NOT_CERTAIN, MOST_UNDETECTABLE = "more_than_half", "not_certain", "most_undetectable"
+ORDERS, NEXT_TO_NOTHING = 50, 1e-9  # of equal values, and how far apart they are put, of equal frequencies
 ENOUGH = 0.5  # of the error without data: from there on down a collection is worth it
 WORDS = {  # than an answer without data, by the reasons that concern the error
     (): "clearly better",
@@ -50,7 +53,13 @@ def kind_of(reasons: tuple[str, ...]) -> str:
 
 
 def errors_without_data(measure: Metric, truths: Sequence[FloatArray] | FloatArray) -> FloatArray:
-    """Return the errors ``(truths, 2)`` of two answers without data: equal frequencies, and 0 for all."""
+    """Return the errors ``(truths, 2)`` of two answers without data: equal frequencies, and 0 for all.
+
+    A caller's metric may compare ranks, so equal values stand in random orders: categories often come by frequency.
+    """
     k = truths[0].shape[-1]
     answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
-    return np.stack([measure(answers, truth) for truth in truths])
+    if measure.name not in REGISTERED:
+        return np.stack([measure(answers, truth) for truth in truths])
+    several = answers[:, None] + NEXT_TO_NOTHING / k * rng_for(0, "equal values").random((ORDERS, k))
+    return np.stack([np.mean(measure(several, truth), axis=-1) for truth in truths])

@@ -114,7 +114,8 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
         yield replace(subject, epsilon=epsilon, epsilon_guaranteed=promise)
     else:
         protocol = PROTOCOLS[name](k, epsilon)
-        pair = values if question.attack.values else getattr(protocol, "widest_pair", values)
+        widest = getattr(protocol, "widest_pair", values)
+        pair = values if question.attack.values or widest[0] == widest[1] else widest
         yield audit.protocol_subject(protocol, attack, pair)
 
 

@@ -6,6 +6,7 @@ import inspect
 from pathlib import PurePath
 
 from advisor.extensions.code.collection import rendered
+from advisor.members import as_named
 from advisor.members.names import TABLES
 from advisor.question.settings import Cells
 from knowledge.menu import ALIASES, COVERED, MEASURED
@@ -87,7 +88,7 @@ def trial(kind: str, key: str, epsilon: float = 1.0, k: int = 16) -> str:
     covered = {"method": key.partition(":")[0] in COVERED | {*ALIASES}, "metric": key in (*MEASURED, "mae")}
     data = f"--k {k}" if covered.get(kind, key not in SOURCES) else "sample.csv"
     name = "sets:groups.csv" if key == "sets" else key
-    return f"ldp-advise --eps {epsilon:g} {data} --{kind} {name}{' --ordered' * ordered}"
+    return f"ldp-advise --eps {epsilon:g} {data} --{kind} {as_named(name)}{' --ordered' * ordered}"
 
 
 def _registration(kind: str, key: str) -> str:

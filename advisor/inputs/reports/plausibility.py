@@ -113,6 +113,8 @@ def _unlikely(tally: Tally, protocol: Protocol) -> tuple[str, ...]:
         chances = np.repeat(1 / (len(rows) * rows), rows)
     elif observed.likelihood is not None:
         chances = observed.likelihood.forward(em_stopped(observed))
+        comes = chances > 0
+        counts, chances = counts[comes], chances[comes]
     else:
         return ()
     m = len(counts)

@@ -119,6 +119,7 @@ READ = [
     ("a.csv", 'x,count\na,"3.000"\nb,441\n', {"decimal": ","}, [3000, 441], ""),
     ("a.csv", SHARES, {"counts": "proportion", "n": 1001}, [419, 302, 280], ""),
     ("a.csv", SHARES, {"n": 1000}, [418, 302, 280], ""),
+    ("a.csv", "v,count\n0,500\n1,200\n2,170\n3,130\n", {}, [500, 200, 170, 130], "'0' (line 2) is the sum of all"),
     ("a.csv", "x,share\na,0.5\nb,0.3\nc,0.2\n", {"n": 100}, [50, 30, 20], ""),
     ("a.csv", "x;Anteil\nja;77,6 %\nnein;22,4 %\nSumme;100,0 %\n", {"n": 500}, [388, 112], "left out as their total"),
     ("a.csv", "x\nMünchen\nKöln\nKöln\n".encode("cp1252"), {}, [1, 2], "read as Windows-1252"),
