@@ -1,11 +1,11 @@
 import pytest
 
-from knowledge.build import FOLDS, Size, build
+from knowledge.build import Size, build
 from knowledge.making import cells, ordered_cells
 from knowledge.making.workers import Workers
 
-# As few cells as there are networks: each leaves one out.
-TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=8)
+FEW = 2  # as few cells as there are networks: each leaves one out
+TINY = Size(cells=FEW, largest=12, width=16, epochs=8, ordered_cells=FEW, ordered_width=12, cases=8)
 BUILT = ("policies.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz")
 
 
@@ -14,7 +14,8 @@ def built(folder, workers):
     with pytest.MonkeyPatch.context() as patched:
         for kind in (cells.SimulatedCell, ordered_cells.OrderedCell):
             patched.setattr(kind, "repetitions", 3)
-        patched.setattr("knowledge.build.ORDERED_FOLDS", FOLDS)
+        for name in ("FOLDS", "ORDERED_FOLDS"):
+            patched.setattr(f"knowledge.build.{name}", FEW)
         build(folder, size=TINY, seed=4, workers=workers)
     return folder
 

@@ -92,7 +92,7 @@ def test_without_data_the_pair_of_the_leaf_is_named_within_a_tie_of_ten_percent(
 
 def test_the_tree_is_overruled_where_a_tied_pair_is_ten_percent_better():
     found = 0
-    for index in range(60):
+    for index in range(30, 90):
         one = case(index, 5, ordered=False)
         answer = look_up(AssumedSkew(one.k, one.skew), one.epsilon, one.n, "topk", ordered=False)
         row = next(row for row in answer.rows if row.pair == answer.tree)
@@ -100,6 +100,8 @@ def test_the_tree_is_overruled_where_a_tied_pair_is_ten_percent_better():
             found += 1
             assert answer.overruled
             assert first_pair(answer) != answer.tree
+        if found == 2:
+            break
     assert found
 
 

@@ -187,8 +187,7 @@ def best_pair(answer):
     return answer.best.protocol, answer.best.method
 
 
-def l1(of, epsilon, n):
-    return look_up(of, epsilon, n, "l1")
+l1 = partial(look_up, metric="l1", ordered=False, protocols=["grr", "oue", "olh", "ss"])
 
 
 def zipf(skew):
@@ -197,7 +196,7 @@ def zipf(skew):
 
 def test_a_change_changes_the_answer_and_nothing_nearer_tried_does():
     n, epsilon = 20_000, 1.0
-    now = best_pair(look_up(zipf(1.0), epsilon, n, "l1"))
+    now = best_pair(l1(zipf(1.0), epsilon, n))
     changes = nearest_changes(zipf(1.0), epsilon, n, l1, choose=best_pair, of_skew=zipf)
     assert [change.what for change in changes] == sorted(
         {change.what for change in changes}, key=["epsilon", "n", "skew"].index
@@ -205,19 +204,19 @@ def test_a_change_changes_the_answer_and_nothing_nearer_tried_does():
     assert changes
     for change in changes:
         asked = {"epsilon": epsilon, "n": float(n), "skew": 1.0} | {change.what: change.value}
-        there = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1")
+        there = l1(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]))
         assert best_pair(there) != now
         assert best_pair(there) == (change.protocol, change.method)
         start = {"epsilon": epsilon, "n": float(n), "skew": 1.0}[change.what]
         part = 0.05  # the ladder's first step is further: nothing before it was passed over
         asked[change.what] = start + part * (change.value - start)
-        near = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1")
+        near = l1(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]))
         assert best_pair(near) == now
 
 
 def test_no_change_where_the_menu_has_one_pair():
-    menu = partial(look_up, metric="l1", protocols=["oue"], methods=["norm"])
-    assert nearest_changes(zipf(1.0), 1.0, 5_000, menu, choose=best_pair) == ()
+    only = answer_of(row("short", "a", 1.0))
+    assert nearest_changes(ZIPF, 1.0, 5_000, lambda *_: only, choose=best_pair, of_skew=lambda _: ZIPF) == ()
 
 
 @pytest.mark.slow

@@ -135,12 +135,11 @@ def test_raw_errors_are_those_of_the_formulas(k, metric):
 def test_less_privacy_and_more_users_mean_smaller_errors():
     profile = profile_of(frequencies("zipf", 100, 1.0))
     for metric in load().provenance.predicted:
-        settings = [(epsilon, 10**5) for epsilon in (0.25, 1.0, 4.0)]
-        settings += [(1.0, 10**power) for power in (3, 5, 7)]
+        settings = [(0.25, 10**5), (1.0, 10**5), (4.0, 10**5), (1.0, 10**3), (1.0, 10**7)]
         # Deciles move in steps of 1/9: below a twentieth of a bin nothing is learned but that most are right.
         least = 0.05 if metric == "quantiles" else 0.0
         errors = [max(least, look_up(profile, epsilon, n, metric).best.error) for epsilon, n in settings]
-        by_epsilon, by_users = errors[:3], errors[3:]
+        by_epsilon, by_users = errors[:3], [errors[3], errors[1], errors[4]]
         assert by_epsilon == sorted(by_epsilon, reverse=True), metric
         assert by_users == sorted(by_users, reverse=True), metric
 
@@ -181,7 +180,7 @@ def of_numbers(number):
     return one, errors, 1e-3 + 1e-3 * np.abs(errors)
 
 
-TIMES = 4  # as many repetitions as the cell had: they add a quarter to the variance of a stored error
+TIMES = 2  # as many repetitions as the cell had: they add a half to the variance of a stored error
 OTHER_BUDGET = 1.5
 # False alarm: below 1e-5 for all cells and pairs together, were the means over populations normal (44 times 5e-8).
 LIMIT = 5.5

@@ -100,7 +100,7 @@ def test_quick_readers_see_what_the_server_counts():
     def check(cell):
         key, (k, epsilon) = cell
         oracle, rng = oracle_of(key, k, epsilon), stream("readers", key, k)
-        reports = oracle.perturb(rng.integers(0, k, size=300), rng)
+        reports = oracle.perturb(rng.integers(0, k, size=100), rng)
         quick, slow = (read(oracle, reports, (1, 0)) for read in (type(oracle).supports, FrequencyOracle.supports))
         for attack in ATTACKS:
             assert np.array_equal(quick.chances(attack), slow.chances(attack))
@@ -116,7 +116,7 @@ def test_trials_agree_with_the_closed_form_for_every_protocol():
     def check(cell):
         key, attack, (k, epsilon) = cell
         subject = protocol_subject(oracle_of(key, k, epsilon), attack)
-        found = run_audit(subject, trials=10_000, alpha=RARE, seed=1, comparisons=len(cells))
+        found = run_audit(subject, trials=5_000, alpha=RARE, seed=1, comparisons=len(cells))
         assert found.agrees
         assert found.epsilon_analytic <= epsilon * (1 + 1e-9)
         assert not found.leaks
@@ -156,7 +156,7 @@ def test_chances_come_from_the_client_itself(monkeypatch):
 
 @over([(25, 2), (100, 4), (100, 10)])
 def test_hashing_alone_hides_what_collides(k, g):
-    found = run_audit(hashing_subject(k, g), trials=40_000, alpha=RARE, seed=0)
+    found = run_audit(hashing_subject(k, g), trials=20_000, alpha=RARE, seed=0)
     assert found.agrees
     assert found.epsilon is None
     assert not found.leaks

@@ -36,15 +36,15 @@ def test_a_right_client_is_flagged_no_more_often_than_alpha():
         return sum(one.leaks for one in each)
 
     limit = stats.binom.isf(1e-6, 60, 0.1)
-    assert alarms(2, 300, 60) <= limit
-    assert alarms(10, 600, 60) <= limit  # the two of ten values that look worst
-    assert alarms(2, 1500, 10, faulty=True) == 10  # negative control
+    assert alarms(2, 200, 60) <= limit
+    assert alarms(10, 300, 60) <= limit  # the two of ten values that look worst
+    assert alarms(2, 1500, 4, faulty=True) == 4  # negative control
 
 
 def grr(value, k, epsilon):
     """Draws from Python's global generator, as much code does."""
     keep = random.random() < math.exp(epsilon) / (math.exp(epsilon) + k - 1)  # noqa: S311
-    return value if keep else random.choice([other for other in range(k) if other != value])  # noqa: S311
+    return value if keep else (value + random.randrange(1, k)) % k  # noqa: S311
 
 
 @cache

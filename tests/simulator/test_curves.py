@@ -64,6 +64,7 @@ AT_ZERO, SLOPE = 1e-2, 2e-2
 @pytest.mark.parametrize(("k", "blocks", "rough"), [(10, 4, True), (6, 512, False)])
 def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(monkeypatch, k, blocks, rough):
     monkeypatch.setattr(curves, "BLOCKS", blocks)
+    monkeypatch.setattr(particles, "CANDIDATES", 400)
     noise = Noise(10**4, 0.5, 0.25, AT_ZERO, SLOPE, False)  # so much that a single step leads to the posterior
     estimate = frequencies("geometric", k) + stream("evidence of curves", k).normal(0, 0.1, k)
     found = (rough_curve_posterior if rough else curve_posterior)(estimate, noise, 5, stream("candidates")).evidence

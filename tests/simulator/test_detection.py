@@ -9,7 +9,7 @@ from simulator import PROTOCOLS, rng_for
 from simulator.detection import FEW, LEVEL, POWER, FewSupports, detectable, power, smallest_detectable, threshold
 from tests.cells import over
 
-REPETITIONS = 4000
+REPETITIONS = 2000
 SETTINGS = [
     ("oue", 16, 1.0, 20_000),
     ("olh", 64, 1.0, 50_000),
@@ -59,11 +59,12 @@ def test_the_rest_of_a_block_adds_noise_to_its_values(k, epsilon, n):
         counts[0], counts[1 : k - k // 4] = users, (n - users) // (k - k // 4 - 1)
         counts[1] += n - counts.sum()
         rows = rng.permuted(np.broadcast_to(counts, (REPETITIONS, k)), axis=1)  # blocks differ by what they hold
-        found = oracle.estimate(oracle.sample_support(rows, rng), n) > threshold(oracle, n)
+        estimates = oracle.estimate(oracle.sample_support(rows, rng), n)
+        found = estimates > threshold(oracle, n)
         # Values of a block are not independent, and often more than one of them is detected.
         assert found[rows == 0].mean() < LEVEL / k + rate_bound(LEVEL / k)
         lower = threshold(oracle, n) - float(oracle.estimate(np.array(1.0), n))  # by a support: too low
-        alarms = oracle.estimate(oracle.sample_support(rows, rng), n)[rows == 0] > lower
+        alarms = estimates[rows == 0] > lower
         assert alarms.mean() > LEVEL / k - 4 * math.sqrt(LEVEL / k / alarms.size)
         share += weight * found[rows == users].mean()
     assert abs(share - POWER) < rate_bound(POWER)

@@ -99,7 +99,7 @@ def test_xxh32_is_the_published_function_to_the_bit():
 @pytest.mark.parametrize(("protocol", "epsilon"), [(OLH, 3.0), pytest.param(BLH, 0.7, marks=pytest.mark.slow)])
 def test_local_hashing_with_xxh32_is_unbiased_end_to_end(protocol, epsilon):
     counts = np.array([900, 0, 0, 300, 100, 0, 50, 20, 10, 5, 60, 55])
-    oracle, n, times = protocol(12, epsilon, hash="xxh32"), int(counts.sum()), 200
+    oracle, n, times = protocol(12, epsilon, hash="xxh32"), int(counts.sum()), 100
     rng = stream("xxh32 end to end", oracle.key, repr(epsilon))
     estimates = oracle.estimate(oracle.replay_support(np.broadcast_to(counts, (times, 12)), rng), n)
     z = (estimates.mean(axis=0) - counts / n) / np.sqrt(oracle.variance(counts / n, n) / times)
@@ -129,7 +129,7 @@ def test_counts_are_those_of_the_definition_of_a_known_hash():
 
     sizes = [2, 3, 4, 6, 7, 12, 96, 1000, 2**31, 2**32 - 1, 2**32, 3 * 2**32, 78_962_960_182_682]
     # Texts of one, two and three digits; then from those without a whole lane to those with a lane and a byte.
-    assert failures(itertools.product(HASHES, [*((257, 130, g) for g in sizes), (3, 10_025, 5)]), check) == {}
+    assert failures(itertools.product(HASHES, [*((101, 130, g) for g in sizes), (3, 10_025, 5)]), check) == {}
 
 
 @pytest.mark.parametrize("name", HASHES)

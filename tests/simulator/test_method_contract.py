@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.integrate import simpson
 from scipy.stats import norm
 
 from simulator import POSTPROCESSORS, PROTOCOLS
@@ -150,14 +151,14 @@ def test_base_cut_keeps_the_largest(keep):
 
 
 def test_a_gaussian_prior_gives_the_posterior_mean_by_quadrature():
-    """Wang et al., equation (13), on a grid: the trapezoidal rule is exact to 1e-8 for bells of a hundred steps."""
-    x = np.linspace(0, 1, 100_001)
+    """Wang et al., equation (13), by Simpson's rule, which is exact to 1e-8 for bells of fifty steps."""
+    x = np.linspace(0, 1, 4_001)
     for row in ROWS:
         prior = norm.pdf(x, row.mean(), np.sqrt(row.var() - OF_OUE.sd**2))
         expected = []
         for value in row:
             weight = prior * norm.pdf(value, x, OF_OUE.sd)
-            expected.append(np.trapezoid(weight * x) / np.trapezoid(weight))
+            expected.append(simpson(weight * x) / simpson(weight))
         np.testing.assert_allclose(POSTPROCESSORS["power:prior=gaussian"](row, OF_OUE), expected, rtol=1e-6)
     flat = np.array([0.24, 0.26, 0.25, 0.25])
     assert POSTPROCESSORS["power:prior=gaussian"](flat, OF_OUE) == pytest.approx(0.25)

@@ -24,7 +24,7 @@ TARGETS = draw_targets(K, 0)
 FAKES = 2500
 
 
-def gain_of(key, epsilon=1.0, repetitions=100, method="none"):
+def gain_of(key, epsilon=1.0, *, repetitions, method="none"):
     oracle = PROTOCOLS[key](K, epsilon)
     attack = Attack(MAXIMAL, SHARE, tuple(TARGETS.tolist()))
     task = Experiment(COUNTS, {key: oracle}, POSTPROCESSORS, {}, ((key, method),), attack=attack)
@@ -32,7 +32,7 @@ def gain_of(key, epsilon=1.0, repetitions=100, method="none"):
     return oracle, found[key, method]
 
 
-def agrees(oracle, found, supports_of_one, repetitions=100):
+def agrees(oracle, found, supports_of_one, repetitions):
     """Whether the mean gain is that of fakes who support so many of the r targets on average."""
     r, p, q = len(TARGETS), oracle.p, oracle.q
     honest = apportion(COUNTS, N - FAKES) / (N - FAKES)
@@ -45,11 +45,11 @@ def agrees(oracle, found, supports_of_one, repetitions=100):
 
 
 @over(
-    [*((key, 1.0, 100) for key in ("oue", "grr", "olh")), ("ss", 1.0, 20)],
-    slow=[*((key, 1.0, 100) for key in ("the", "rappor", "blh")), ("ss", 3.5, 20)],
+    [*((key, 1.0, 50) for key in ("oue", "grr", "olh")), ("ss", 1.0, 10)],
+    slow=[*((key, 1.0, 50) for key in ("the", "rappor", "blh")), ("ss", 3.5, 10)],
 )
 def test_gains_are_those_of_the_paper(key, epsilon, repetitions):
-    oracle, found = gain_of(key, epsilon, repetitions)
+    oracle, found = gain_of(key, epsilon, repetitions=repetitions)
     size, r = getattr(oracle, "omega", 1), len(TARGETS)
     most, share = {"value": (1, 1 / K), "subset": (min(size, r), size / K)}.get(oracle.report_kind, (r, 1 / 2))
     if oracle.report_kind == "hash":

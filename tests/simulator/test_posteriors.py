@@ -67,7 +67,7 @@ GRID = special.expit(LOGITS)
 @functools.cache
 def prior_of_two():
     """Weights of the places of the grid: shares of many populations that are drawn as the prior is told."""
-    scale, threshold, first, second = stream("prior of two").standard_normal((4, 4_000_000))
+    scale, threshold, first, second = stream("prior of two").standard_normal((4, 1_000_000))
     threshold = np.maximum(0.5 * threshold, 0)
     logs = [np.where(abs(one) > threshold, one - np.copysign(threshold, one), 0) for one in (first, second)]
     logits = np.exp(scale) * (logs[0] - logs[1])
@@ -129,7 +129,7 @@ def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n
     weights /= weights.sum()
     places = [float(GRID[np.searchsorted(np.cumsum(weights), share)]) for share in (0.1, 0.5, 0.9)]
     runs = [
-        few_populations(estimate, noise, ordered=False, draws=300, rng=stream("two", *counts, run))[:, 0]
+        few_populations(estimate, noise, ordered=False, draws=150, rng=stream("two", *counts, run))[:, 0]
         for run in range(TIMES)
     ]
     for of in (lambda f: f, lambda f: f**2, *(lambda f, place=place: f <= place for place in places)):
@@ -297,9 +297,9 @@ def test_a_step_leaves_half_of_the_candidates_in_effect_or_is_all_that_is_left()
 
 
 def test_a_tree_of_one_node_is_drawn_from_its_posterior(monkeypatch):
-    """Against draws from the mixture by hand: 20,000 of each, 5 standard errors."""
+    """Against draws from the mixture by hand: 5,000 of each, 5 standard errors."""
     monkeypatch.setattr(tree_method, "ROUNDS", 100)
-    tree, draws, rng = PROTOCOLS["tree"](2, 1.0), 20_000, stream("tree of one node")
+    tree, draws, rng = PROTOCOLS["tree"](2, 1.0), 5_000, stream("tree of one node")
     observed = observe(tree, tree.sample_tally(np.array([130, 70]), rng), ORDERED)
     drawn, _ = drawn_trees(observed, draws, rng)
     sd, seen = math.sqrt(observed.covariance.haar(2)[0][0]), float(observed.raw[0] - observed.raw[1])

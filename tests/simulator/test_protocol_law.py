@@ -12,9 +12,9 @@ from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, skewed, stream
 
 PROTOCOLS = frequency_oracles()
 
-SAMPLED, REPLAYED = 5000, 1000  # repetitions of the fast tests
+SAMPLED, REPLAYED = 5000, 500  # repetitions of the fast tests
 # The exact chain of subset selection takes a millisecond each, and the points of a geometry are found user by user.
-SLOWER = {("ss", "sample"): 600, ("pgr", "replay"): 400}
+SLOWER = {("ss", "sample"): 400, ("pgr", "replay"): 250}
 
 # (epsilon, true counts): a dominating value, values nobody holds, few users and more.
 SETTINGS = {
@@ -124,7 +124,7 @@ def test_negative_control_independent_binomials_have_the_wrong_dependence(key, s
     assert accept(CHECKS["marginals"](draws, law))
     assert not accept(CHECKS["covariance"](draws, law))
     assert not accept(CHECKS["row_sums"](draws, law))
-    if law.oracle.k == 5:  # correlations of -1/4: the two-sample comparison of 1,000 replays sees them
+    if law.oracle.k == 5:  # correlations of -1/4: the two-sample comparison of 500 replays sees them
         assert not accept(COMPARISONS["covariance"](draws, draws_of(key, setting, "replay"), law))
 
 

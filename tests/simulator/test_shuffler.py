@@ -34,9 +34,12 @@ def two_counts(epsilon, blanket, others, chance, silent):
     odds, other = math.exp(blanket.loss), blanket.opposite
     coins = binom(others, chance)
     delta = 0.0
+    likely = coins.pmf(np.arange(-1, others + 2))
     for total in range(others + 2):
+        fewer, same = likely[total : total + 2]
+        if fewer + same < 1e-30:  # as far as any delta here tells, it does not happen
+            continue
         first = np.arange(total + 1)
-        fewer, same = coins.pmf(total - 1), coins.pmf(total)
         one, two = (binom.pmf(place, total - 1, 0.5) * fewer if total else 0.0 for place in (first - 1, first))
         alone = silent * binom.pmf(first, total, 0.5) * same
         held, instead = other * (odds * one + two) + alone, other * (one + odds * two) + alone

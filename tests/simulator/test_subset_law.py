@@ -61,7 +61,7 @@ JOINT = [
 ]
 
 
-DRAWS = 1000
+DRAWS, TIMES = 600, 800
 
 
 def joint_p(draws, law):
@@ -116,12 +116,12 @@ def test_each_path_is_taken_where_it_should_be(monkeypatch):
 def test_just_above_the_switch_the_gaussian_path_has_the_exact_moments_and_marginals(k, epsilon, n):
     oracle, counts = SubsetSelection(k, epsilon), skewed(k, n)
     law = Law(oracle, tuple(counts.tolist()))
-    draws = repeat(oracle._gaussian, counts, 1500, "moments", k)
+    draws = repeat(oracle._gaussian, counts, TIMES, "moments", k)
     assert accept(check_covariance(draws, law))
     assert accept(check_marginals(draws, law, len(draws) / 20))
     # Independent binomials of the same marginals fail the same covariance check.
     rng = stream("moments wrong", k)
-    wrong = rng.binomial(counts, oracle.p, (1500, k)) + rng.binomial(n - counts, oracle.q, (1500, k))
+    wrong = rng.binomial(counts, oracle.p, (TIMES, k)) + rng.binomial(n - counts, oracle.q, (TIMES, k))
     assert accept(check_marginals(wrong, law, len(wrong) / 20))
     assert not accept(check_row_sums(wrong, law))
 

@@ -87,13 +87,14 @@ def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k, wit
 
 
 @pytest.mark.parametrize("name", ["tree", "tree_half", "haar_hrr"])
-@over([("l2", 0.1), ("mse", 0.1), ("emd", 0.35), ("range", 0.35), ("l1", 0.1)])
-def test_reference_errors_are_about_those_of_the_raw_estimate(metric, within, *, name):
+def test_reference_errors_are_about_those_of_the_raw_estimate(name):
     k, n, epsilon = 64, 100_000, 1.0
     counts = apportion(frequencies("gaussian", k), n)
     protocol = TABLE[name](k, epsilon)
     tally = protocol.sample_tally(np.tile(counts, (400, 1)), rng_for(0, "raw"))
-    errors = METRICS[metric](protocol.linear.estimate(tally), counts / n)
+    estimate = protocol.linear.estimate(tally)
     _, reference = curve_inputs([profile_of(counts)], epsilon, n)
-    place = CURVES.pairs.index((name, "none"))
-    assert errors.mean() == pytest.approx(np.exp(reference[0, place, MEASURED.index(metric)]), rel=within)
+    expected = np.exp(reference[0, CURVES.pairs.index((name, "none"))])
+    for metric, within in (("l2", 0.1), ("mse", 0.1), ("emd", 0.35), ("range", 0.35), ("l1", 0.1)):
+        error = METRICS[metric](estimate, counts / n).mean()
+        assert error == pytest.approx(expected[MEASURED.index(metric)], rel=within), metric

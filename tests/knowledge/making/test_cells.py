@@ -1,7 +1,6 @@
 import itertools
 import json
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from knowledge.build import collect
 from knowledge.cells import PLACES, load_cells, save
 from knowledge.describe.features import describe
 from knowledge.describe.profile import profile_of
-from knowledge.making.cells import OTHER_PROTOCOLS, SimulatedCell, cell, measured_of, record_of, simulate
+from knowledge.making.cells import OTHER_PROTOCOLS, SimulatedCell, cell, measured_of, simulate
 from knowledge.making.ordered_cells import OrderedCell, ordered_cell, simulate_ordered
 from knowledge.making.populations import ORDERED_FAMILIES, draw
 from knowledge.making.store import Store
@@ -24,7 +23,6 @@ from tests.cells import failures, over
 from tests.knowledge.conftest import own_names
 
 PLAN = {"seed": 0}
-SIMULATED = partial(record_of, seed=0, largest=8)
 
 
 def test_all_methods_and_metrics_are_simulated_and_known_families_drawn():
@@ -92,8 +90,8 @@ def test_simulated_errors_are_those_of_the_methods_and_deciles_that_none_misses_
 
 @pytest.mark.parametrize(("drawn_as", "simulated"), [(cell, simulate), (ordered_cell, simulate_ordered)])
 def test_a_stored_cell_comes_back(drawn_as, simulated, monkeypatch):
-    monkeypatch.setattr(SimulatedCell, "repetitions", 6)
-    monkeypatch.setattr(OrderedCell, "repetitions", 6)
+    for kind in (SimulatedCell, OrderedCell):
+        monkeypatch.setattr(kind, "repetitions", 2)
     measured = simulated(drawn_as(5, largest=16))
     back = measured_of(json.loads(json.dumps(measured.to_record())), measured.cell)
     np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
@@ -126,18 +124,20 @@ def test_shipped_cells_that_are_saved_come_back(tiny, tmp_path):
     assert (back.family == cells.family).all()
 
 
-def test_a_killed_build_loses_one_cell(tmp_path, monkeypatch):
-    monkeypatch.setattr(SimulatedCell, "repetitions", 2)
+def test_a_killed_build_loses_one_cell(tmp_path):
+    def recorded(index):
+        return {"index": index, "error": rng_for(0, "record", index).random((3, 20)).tolist()}
+
     path = tmp_path / "cells.jsonl"
     store = Store(path, PLAN)
-    collect(store, 2, SIMULATED, Workers())
+    collect(store, 2, recorded, Workers())
     whole = store.records()
     text = path.read_text()
     path.write_text(text[:-200])  # killed while it wrote the last line
     again = Store(path, PLAN)
     assert sorted(again.records()) == [0]
     steps = []
-    collect(again, 2, SIMULATED, Workers(), lambda done, number: steps.append((done, number)))
+    collect(again, 2, recorded, Workers(), lambda done, number: steps.append((done, number)))
     assert steps == [(2, 2)]
     assert again.records() == whole
 
