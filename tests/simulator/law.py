@@ -274,6 +274,7 @@ class SumLaw(Law):
         return np.searchsorted(self._edges, draws - self.n_v[value])
 
 
+@cache
 def channel_of(oracle):
     """Every report's probability under every value and what it adds to the support, from the papers' definitions."""
     e, k = np.exp(oracle.epsilon), oracle.k

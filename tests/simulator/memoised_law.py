@@ -1,6 +1,7 @@
 """What memoised devices send, enumerated from p1, q1, p2 and q2: every sequence of reports with its probability."""
 
 import itertools
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -19,7 +20,7 @@ def one_value(p1, p2, size, history):
         for value in set(history):
             mine = [report for held, report in zip(history, sent, strict=True) if held == value]
             chance *= sum(
-                (p1 if memo == value else q1) * np.prod([p2 if report == memo else q2 for report in mine])
+                (p1 if memo == value else q1) * math.prod([p2 if report == memo else q2 for report in mine])
                 for memo in range(size)
             )
         result[sent] = chance
@@ -37,14 +38,14 @@ def bits(first, second, k, history):
                 mine = [bit for held, bit in zip(history, sent, strict=True) if held == value]
                 one = first[0] if value == category else first[1]
                 chance *= sum(
-                    (one if memo else 1 - one) * np.prod([abs(1 - bit - second[1 - memo]) for bit in mine])
+                    (one if memo else 1 - one) * math.prod([abs(1 - bit - second[1 - memo]) for bit in mine])
                     for memo in (0, 1)
                 )
             chances[sent] = chance
         each.append(chances)
     result = {}
     for chosen in itertools.product(*(chances.items() for chances in each)):
-        result[tuple(zip(*(sent for sent, _ in chosen), strict=True))] = float(np.prod([c for _, c in chosen]))
+        result[tuple(zip(*(sent for sent, _ in chosen), strict=True))] = float(math.prod([c for _, c in chosen]))
     return result
 
 
@@ -68,7 +69,7 @@ def chosen_bits(first, d, k, history):
             chance = 1 / len(drawn)
             for state, memo in zip(distinct, memos, strict=True):
                 ones = (first[0] if category == state else first[1] for category in mine)
-                chance *= np.prod([one if bit else 1 - one for bit, one in zip(memo, ones, strict=True)])
+                chance *= math.prod([one if bit else 1 - one for bit, one in zip(memo, ones, strict=True)])
             kept = dict(zip(distinct, memos, strict=True))
             result[(mine, tuple(kept[state] for state in states))] += chance
     return dict(result)

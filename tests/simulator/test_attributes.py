@@ -5,7 +5,7 @@ All against the probabilities of all reports of all tuples.
 
 import itertools
 import math
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 import pytest
@@ -36,6 +36,7 @@ SMALL = [(2, 2), (3, 2), (2, 3), (3, 3)]  # k and attributes
 RARE = 1e-6
 
 
+@cache
 def sent(key, fake, sizes, epsilon, *, realistic=False):
     """Return the probabilities of all tuples of reports, for every tuple of values of these domains."""
     own, faked = [], []
@@ -144,7 +145,7 @@ def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case):
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=2000)
     table, tuples = sent(key, fake, (k,) * d, 1.0, realistic=realistic), list(itertools.product(range(k), repeat=d))
     first, second = (table[tuples.index((value,) * d)] for value in (0, 1))
-    ratios, trials = np.log(first / second), 20_000
+    ratios, trials = np.log(first / second), 10_000
     named = ratios >= np.unique(ratios.round(9))[:, None] - 2e-9  # of each threshold, which reports are above it
     cuts = np.stack([named @ first, named @ second], axis=1)
     if subject.probabilities is not None:
@@ -160,7 +161,7 @@ def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case):
 def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(setting, case):
     key, fake = setting
     k, d = case
-    trials = 20_000
+    trials = 10_000
     subject = subject_of(key, fake, False, k, d, epsilon=2.0, trials=trials)
     found = run_audit(subject, trials=trials, alpha=RARE, seed=0)
     assert found.attack == "likelihood"

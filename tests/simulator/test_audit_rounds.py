@@ -17,7 +17,7 @@ from .law import accept, oracle_of, scores_of, stream, two_sided
 from .memoised_law import member_of, sequences, supports
 
 PROTOCOLS = frequency_oracles()
-RARE, TRIALS = 1e-6, 20_000  # RARE: how often a bound of one audit may miss
+RARE, TRIALS = 1e-6, 10_000  # RARE: how often a bound of one audit may miss
 
 
 def off(hits, chance, n):
@@ -116,7 +116,7 @@ def likeliest(member, rounds, seen, subject):
 
 @over(itertools.product(MEMOISED, [2]), slow=itertools.product(MEMOISED, [3]))
 def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(key, rounds):
-    member, n = MEMOISED[key](3, 2.0, 1.0), 10_000
+    member, n = MEMOISED[key](3, 2.0, 1.0), 5_000
     subject = memoised_subject(member, rounds, trials=TRIALS, alpha=RARE)
 
     def seen_of(sent):

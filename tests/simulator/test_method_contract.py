@@ -36,7 +36,7 @@ VALUES = st.one_of(
     st.floats(-2, 2), st.floats(-1e6, 1e6), st.sampled_from([0.0, 0.25, -0.25, 0.5, 1.0, 1e-300, -1e-300])
 )
 ESTIMATES = hnp.arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(2, 8)), elements=VALUES)
-FEW = settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 def fitting(method, noise, k):

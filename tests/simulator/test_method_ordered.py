@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 from scipy.special import logsumexp
-from scipy.stats import norm
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.domain import ORDERED
@@ -57,13 +56,17 @@ def test_iso_cdf_is_the_clipped_isotonic_distribution_function():
         np.testing.assert_allclose(np.cumsum(result), [*rising, 1.0], atol=1e-12)
 
 
+def log_density(x, centre, sd):
+    return -(((x - centre) / sd) ** 2) / 2 - np.log(sd * np.sqrt(2 * np.pi))
+
+
 def mean_of(d, mass, variance, weights, before, after):
     """Posterior mean of one difference, and the log-likelihood of each component; masses of both neighbours."""
     sd, prior = np.sqrt(variance), [(share * mass) ** 2 for share in (0.0, 0.02, 0.05, 0.12, 0.3, 1.0)]
     e = np.clip((before - after) / 8, -mass, mass)
-    plus, minus = (norm.logpdf(d, loc=side, scale=sd) - np.log(2) for side in (mass, -mass))
-    around = [norm.logpdf(d, loc=e, scale=np.sqrt(variance + own)) for own in prior]
-    likely = np.array([norm.logpdf(d, scale=sd), *around, np.logaddexp(plus, minus)])
+    plus, minus = (log_density(d, side, sd) - np.log(2) for side in (mass, -mass))
+    around = [log_density(d, e, np.sqrt(variance + own)) for own in prior]
+    likely = np.array([log_density(d, 0.0, sd), *around, np.logaddexp(plus, minus)])
     means = [0.0, *(e + own / (own + variance) * (d - e) for own in prior), mass * np.tanh((plus - minus) / 2)]
     joint = weights * np.exp(likely - likely.max())
     return np.clip(joint @ means / joint.sum(), -mass, mass), likely
@@ -182,10 +185,10 @@ def test_tree_eb_is_the_slow_reference(k, shape, *, member):
 def test_a_tree_beats_what_is_best_on_single_categories(shape):
     ratios = {"tree": {"emd": [], "l1": []}, "tree_half": {"emd": [], "l1": []}}
     for n in (10_000, 100_000, 1_000_000):
-        truth, leaves = seen(PROTOCOLS["ss"](256, 1.0), shape, n, times=20)
+        truth, leaves = seen(PROTOCOLS["ss"](256, 1.0), shape, n, times=10)
         today = POSTPROCESSORS["wavelet_eb"].apply(leaves)
         for key, found in ratios.items():
-            _, observed = seen(ORDERED_PROTOCOLS[key](256, 1.0), shape, n, times=20)
+            _, observed = seen(ORDERED_PROTOCOLS[key](256, 1.0), shape, n, times=10)
             result = POSTPROCESSORS["tree_eb"].apply(observed)
             for metric, each in found.items():
                 each.append(error(metric, result, truth) / error(metric, today, truth))
@@ -312,8 +315,7 @@ def slow_waves(ends, cells, number, *, stretched):
             first * third / ((second - first) * (second - third)),
             first * second / ((third - first) * (third - second)),
         ]
-        for j in range(1, number + 1):
-            waves[j - 1, value] = np.sqrt(2) * np.cos(np.pi * j * lines) @ shares
+        waves[:, value] = np.sqrt(2) * np.cos(np.pi * np.outer(np.arange(1, number + 1), lines)) @ shares
     return waves, cell
 
 
@@ -403,7 +405,7 @@ def test_drawn_curves_have_the_mean_and_the_covariance_of_their_posterior(monkey
     monkeypatch.setattr(curves, "PRECISIONS", np.array([0.05]))
     monkeypatch.setattr(curves, "EVEN", ((2, 1),))  # too stiff for these counts: it gets no weight
     monkeypatch.setattr(curves, "FOLLOWED", 0)
-    protocol, draws = SquareWave(12, 2.0), 20_000
+    protocol, draws = SquareWave(12, 2.0), 8_000
     _, observed = seen(protocol, "bimodal", 20_000, times=1)
     counts = observed.tally.counts[0]
     drawn = np.log(curves.drawn_curves(protocol.likelihood, counts.astype(float), draws, rng_for(0, "drawn")))

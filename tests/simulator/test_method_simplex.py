@@ -200,7 +200,7 @@ PROTOCOL_SETTINGS = [("oue", 10.0), ("oue", 4.0), ("grr", 8.0), ("olh", 1.0), ("
         *((setting, 1000, 2, 45) for setting in PROTOCOL_SETTINGS[::2]),
         *((setting, 1000, 100_000, 45) for setting in PROTOCOL_SETTINGS[1::2]),
         *((setting, 10_000, 1000, 45) for setting in PROTOCOL_SETTINGS[::5]),
-        (("oue", 1.0), 10**6, 1000, 3),
+        (("oue", 1.0), 10**5, 1000, 3),
     ],
     slow=[
         *((setting, 10**5, k, 15) for setting in PROTOCOL_SETTINGS for k in (2, 1000, 100_000)),

@@ -172,12 +172,12 @@ def test_clipped_errors_are_the_means_over_all_queries_up_to_their_samples(name,
     assert min(changes) < 0, "clipping must change something here"
     e, f = estimate.tolist(), TRUTH.tolist()
     exact = naive_set(e, f, size, clip=True) if squared else naive_range(e, f, clip=True)
-    # mean of 40 measurements, each the mean of its samples: z of at most 5.3 is a false alarm of 1e-7
-    metrics = [METRICS[name].with_options(set_share=size / 8, seed=seed) for seed in range(40)]
+    # mean of 25 measurements, each the mean of its samples: z of at most 5.3 is a false alarm of 1e-7
+    metrics = [METRICS[name].with_options(set_share=size / 8, seed=seed) for seed in range(25)]
     sampled = [float(metric.clipped_error(estimate, TRUTH)) for metric in metrics]
     samples = CLIPPED_SETS if squared else CLIPPED_RANGES
-    assert abs(np.mean(sampled) - exact) < 5.3 * np.std(changes) / np.sqrt(samples * 40)
-    assert np.std(sampled) < 2 * np.std(changes) / np.sqrt(samples)  # 40 values: twice is 9 standard errors off
+    assert abs(np.mean(sampled) - exact) < 5.3 * np.std(changes) / np.sqrt(samples * 25)
+    assert np.std(sampled) < 2 * np.std(changes) / np.sqrt(samples)  # 25 values: twice is 7 standard errors off
     assert abs(metrics[0](estimate, TRUTH) - exact) > 1e-3
 
 
@@ -334,7 +334,7 @@ def test_exact_is_the_linear_program(places):
     assert emd_exact(a, b, places) == pytest.approx(by_linear_program(a, b, places), rel=1e-7)
 
 
-@over(itertools.product([*GRIDS, Places(20, 20), Places(12, 30, "manhattan")], ["one", "two", "three"]))
+@over(itertools.product([*GRIDS, Places(20, 20), Places(12, 30, "manhattan")], ["one", "two"]))
 def test_fast_lies_within_its_stated_bounds(places, name):
     pytest.importorskip("ot")
     a, b = two_histograms(places, name)

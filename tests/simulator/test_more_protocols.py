@@ -264,12 +264,12 @@ def test_negative_control_a_constant_that_is_a_little_off_is_noticed(way):
 
 
 def test_negative_controls_gaussian_and_independent_supports_are_told_from_ours():
-    # 25 users: an excess kurtosis of 3/25, which 400,000 draws show in the exact cells.
+    # 25 users: an excess kurtosis of 3/25, which 250,000 draws show in the exact cells.
     law, rng = law_for(SHE(2, 1.0), (25, 0)), stream("gaussian")
-    draws = rng.standard_normal((400_000, 2)) * np.sqrt(law.variance) + law.mean
+    draws = rng.standard_normal((250_000, 2)) * np.sqrt(law.variance) + law.mean
     assert accept(CHECKS["mean"](draws, law))
     assert not accept(check_marginals(draws, law))
-    right = law.oracle.sample_support(np.broadcast_to(law.n_v, (400_000, 2)), rng)
+    right = law.oracle.sample_support(np.broadcast_to(law.n_v, (250_000, 2)), rng)
     assert accept(check_marginals(right, law))
     # Right means and variances, no dependence: seen by the covariances.
     for oracle in (HadamardResponse(12, 1.0), ProjectiveGeometry(12, 1.0)):

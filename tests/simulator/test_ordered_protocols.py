@@ -126,7 +126,7 @@ def test_reports_and_tallies_come_with_these_probabilities(protocol):
     places = {report.tobytes(): place for place, report in enumerate(reports.astype(np.int64))}
     z = []
     for value in (0, protocol.k - 1):
-        made = protocol.perturb(np.full(20_000, value), rng_for(0, "ordered", "perturb", protocol.key, value))
+        made = protocol.perturb(np.full(10_000, value), rng_for(0, "ordered", "perturb", protocol.key, value))
         seen = np.bincount([places[report.tobytes()] for report in made.astype(np.int64)], minlength=len(reports))
         common = chance[value] * len(made) > 25
         expected = chance[value][common] * len(made)

@@ -226,7 +226,7 @@ def test_draws_around_curves_are_frequencies(counts):
     np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
 
 
-RUNS, ROWS = 25, 120
+RUNS, ROWS = 25, 80
 
 
 def gaussian(seen, sd):

@@ -115,8 +115,8 @@ def test_more_outputs_than_values_are_estimated_by_their_likelihood_and_by_nothi
         replace(POSTPROCESSORS["norm_sub"], needs=frozenset({"truth"}))
 
 
-# Those for ordered domains are in test_ordered_protocols; of the slow ones two are like others, two take long.
-SLOW = ("rappor", "blh", "ss", "pgr")
+# Those for ordered domains are in test_ordered_protocols; of the slow ones three are like others, two take long.
+SLOW = ("rappor", "blh", "the", "ss", "pgr")
 FAMILIES = [member(6, 1.0) for key, member in PROTOCOLS.items() if key not in (*ORDERED_PROTOCOLS, *SLOW)]
 FAMILIES += [MENU["wave"], *(planar_geometric(Places(*shape), 0.7) for shape in ((2, 3), (1, 5)))]
 

@@ -32,7 +32,7 @@ def test_screened_tallies_follow_the_law_of_replayed_reports(key):
         chosen = each[:, values].all(axis=1)
         slow.append([*each.sum(axis=0), chosen.sum(), *each[chosen].sum(axis=0)])
     fast = []
-    for _ in range(20 * rounds):
+    for _ in range(10 * rounds):
         one = screened(counts, values, protocol.p, protocol.q, rng)
         fast.append([*one.counts, one.suspects, *one.suspect_counts])
     slow, fast = np.array(slow, dtype=float), np.array(fast, dtype=float)
@@ -60,7 +60,7 @@ def test_supports_of_reports_that_miss_a_value_are_those_of_an_enumeration():
 def test_the_tally_is_the_same_law_whether_reports_are_screened_or_not(kind, key):
     protocol, counts = PROTOCOLS[key](K, 1.0), apportion(frequencies("zipf", K), 20_000)
     attack = Attack(kind, SHARE, TARGETS)
-    rows = [attack.collect(protocol, counts, stream(key, kind, r), stream("fake", key, r)) for r in range(100)]
+    rows = [attack.collect(protocol, counts, stream(key, kind, r), stream("fake", key, r)) for r in range(50)]
     got = stacked(rows).tally.counts.mean(axis=0)
     fakes = attack.fakes(20_000)
     honest = apportion(counts, 20_000 - fakes) if fakes else counts
@@ -72,7 +72,7 @@ def test_the_tally_is_the_same_law_whether_reports_are_screened_or_not(kind, key
         expected[free] += (got - expected)[free].mean()
     elif fakes:
         expected = expected + fakes * protocol.random_rate
-    assert accept(two_sided((got - expected) / np.sqrt(20_000 / 4 / 100)))
+    assert accept(two_sided((got - expected) / np.sqrt(20_000 / 4 / 50)))
 
 
 @pytest.mark.parametrize(("n", "k", "r", "p", "q"), [(10_000, 50, 5, 0.5, 0.27), (100_000, 12, 2, 0.73, 0.5)])

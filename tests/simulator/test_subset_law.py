@@ -75,7 +75,7 @@ def joint_p(draws, law):
     return chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected))
 
 
-@over(JOINT[::3], slow=[case for case in JOINT if case not in JOINT[::3]])
+@over(JOINT[::4], slow=[case for case in JOINT if case not in JOINT[::4]])
 def test_the_chain_and_the_replay_have_the_enumerated_joint_law(k, omega, counts):
     oracle, law = SubsetSelection(k, 1.0, omega), joint_law(SubsetSelection(k, 1.0, omega), counts)
     assert accept(joint_p(repeat(oracle._chain, np.array(counts), DRAWS, "joint", k, omega, *counts), law))
@@ -229,7 +229,7 @@ def population(k, n):
 def test_binomials_of_a_common_total_have_the_mean_and_the_variance(k, epsilon, n):
     oracle, counts = SubsetSelection(k, epsilon), population(k, n)
     assert oracle._law_for(counts) == oracle._conditioned
-    times = 400
+    times = 200
     draws = np.stack([oracle._conditioned(counts, stream("conditioned", k, i)) for i in range(times)])
     assert (draws.sum(axis=1) == n * oracle.omega).all()
     assert draws.min() >= 0

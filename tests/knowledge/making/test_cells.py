@@ -92,7 +92,7 @@ def test_simulated_errors_are_those_of_the_methods_and_deciles_that_none_misses_
 def test_a_stored_cell_comes_back(drawn_as, simulated, monkeypatch):
     for kind in (SimulatedCell, OrderedCell):
         monkeypatch.setattr(kind, "repetitions", 2)
-    measured = simulated(drawn_as(5, largest=16))
+    measured = simulated(drawn_as(5, largest=4))
     back = measured_of(json.loads(json.dumps(measured.to_record())), measured.cell)
     np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
 

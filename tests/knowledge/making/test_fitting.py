@@ -66,7 +66,7 @@ def test_one_network_is_taught_what_several_say_together(caution):
     teachers = [fit(x, noisy, np.ones_like(y), rng_for(0, number), width=16, epochs=30) for number in range(3)]
     asked = rng.uniform(-1, 1, size=(2400, 3))  # never simulated: what the teachers say is all there is
     rows = asked, np.ones((2400, 2)), rng_for(0, "pupil")
-    pupil = distil(teachers, *rows, width=32, epochs=100, caution=caution)
+    pupil = distil(teachers, *rows, width=32, epochs=60, caution=caution)
     new = rng.uniform(-1, 1, size=(500, 3))
     alone = [teacher(new) for teacher in teachers]
     apart = np.std(alone, axis=0, ddof=1)
