@@ -28,7 +28,7 @@ def off(hits, chance, n):
 def test_averaging_attack_is_algorithm_2(key, setting):
     """Round by round; ties are broken evenly. One round is the guess of the closed forms."""
     k, rounds = setting
-    oracle, rng, trials = oracle_of(key, k, 1.0), stream("rounds", key, k), 4000
+    oracle, rng, trials = oracle_of(key, k, 1.0), stream("rounds", key, k), 2000
     subject = rounds_subject(oracle, rounds)
     for held in (0, 1):
         z = np.zeros((trials, k))

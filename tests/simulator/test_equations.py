@@ -97,7 +97,7 @@ def test_solutions_are_counted_collected_and_drawn_equally_often(d, q):
 @pytest.mark.parametrize(("d", "q"), [(3, 2), (2, 4)])
 def test_mixed_users_spread_like_users_one_by_one(d, q):
     # Merging users must not tie them together: variance and covariance of the histogram are the sums over users.
-    times = 20_000
+    times = 10_000
     table = solved(d, q)
     chance = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     held = np.where(table.any(axis=1), np.arange(len(table)) % 4, 0)

@@ -128,9 +128,7 @@ def test_counts_are_those_of_the_definition_of_a_known_hash():
         assert counts.sum() > n / 5  # reports of own values are there, whatever g is
 
     sizes = [2, 3, 4, 6, 7, 12, 96, 1000, 2**31, 2**32 - 1, 2**32, 3 * 2**32, 78_962_960_182_682]
-    # Texts of one, two and three digits; then from those without a whole lane to those with a lane and a byte.
-    cells = [*itertools.product(HASHES, [(101, 130, g) for g in sizes]), ("xxh32", (3, 10_005, 5))]
-    assert failures(cells, check) == {}
+    assert failures(itertools.product(HASHES, ((101, 130, g) for g in sizes)), check) == {}
 
 
 @pytest.mark.parametrize("name", HASHES)

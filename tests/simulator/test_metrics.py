@@ -350,7 +350,7 @@ def test_fast_lies_within_its_stated_bounds(places, name):
 @pytest.mark.parametrize("places", [Places(12, 16), Places(9, 5, "manhattan"), Places(30, 2)], ids=str)
 def test_rows_do_not_see_each_other(places, monkeypatch):
     rng = rng_for(0, "rows", places.k)
-    rows = differences(rng.dirichlet(np.full(places.k, 0.2), size=11), rng.dirichlet(np.ones(places.k)))
+    rows = differences(rng.dirichlet(np.full(places.k, 0.2), size=7), rng.dirichlet(np.ones(places.k)))
     rows[3] = 0.0
     rows[5] *= 1e-9
     together = transports(rows, places)

@@ -154,11 +154,7 @@ def spaces_of(k):
     return [(m, next(t for t in range(2, 20) if points(t, m) >= k)) for m in FIELDS]
 
 
-@over(
-    itertools.product(
-        [2, 3, 12, 100, 5000, 80_000], [1e-6, 0.3, 0.5, 1.0, 1.386, 1.9, 2.0, 3.0, 4.0, 5.0, 6.0, 7.75, 8.0, 12.0, 32.0]
-    )
-)
+@over(itertools.product([2, 3, 12, 100, 5000, 80_000], [1e-6, 0.3, 1.0, 1.386, 2.0, 3.0, 5.0, 7.75, 8.0, 12.0, 32.0]))
 def test_the_space_is_the_smallest_of_the_nearly_best(k, epsilon):
     order, t = _space(k, epsilon)
     assert order in FIELDS or k > 5000

@@ -14,7 +14,7 @@ PROTOCOLS = frequency_oracles()
 
 SAMPLED, REPLAYED = 3000, 500  # repetitions of the fast tests
 # The exact chain of subset selection takes a millisecond each, and the points of a geometry are found user by user.
-SLOWER = {("ss", "sample"): 400, ("pgr", "replay"): 250}
+SLOWER = {("ss", "sample"): 400, ("pgr", "replay"): 200}
 
 # (epsilon, true counts): a dominating value, values nobody holds, few users and more.
 SETTINGS = {

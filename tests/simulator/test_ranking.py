@@ -93,6 +93,7 @@ def by_definition(ratios, ties, costs):
     ]
 
 
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from([1, 1.04, 1.05, 1.06, 2, 3]), st.booleans(), st.sampled_from("abc"))))
 def test_places_are_as_defined_where_errors_are_the_same_too(rows):
     every = [(1.0, True, "c"), *rows]  # the lowest error
@@ -124,7 +125,7 @@ def test_what_is_exact_decides_between_pairs_that_errors_do_not_separate():
     assert preferred({**ratios, ("unknown", "x"): Ratio(1.05, 0.98, 1.12)}, costs, variances) == ("unknown", "x")
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.floats(0.5, 2), st.floats(0.001, 1), st.sampled_from("abc")), min_size=1, max_size=12),
     st.integers(0, 1000),

@@ -14,7 +14,6 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import (
     DRAWS,
-    FROM_EACH,
     MODELS,
     ORDERED_MODELS,
     SURROGATES,
@@ -364,15 +363,16 @@ def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ra
 
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("ordered", [True, False])
-def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model(ordered):
-    k = 24
+def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model(ordered, monkeypatch):
+    k, each = 24, 12
+    monkeypatch.setattr(surrogate, "FROM_EACH", each)
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
     noise = even_noise(0.5 / k)
-    drawn, evidence = drawn_from_models(estimate, noise, ordered=ordered, each=FROM_EACH, rng=stream("all draws"))
+    drawn, evidence = drawn_from_models(estimate, noise, ordered=ordered, each=each, rng=stream("all draws"))
     logs = by_plausibility(evidence, drawn, estimate, noise) if ordered else evidence
     weights = [math.exp(log) for log in logs]
     kept = surrogate_populations("ensemble", estimate, noise, ordered=ordered, rng=stream("all draws"))
-    assert len(drawn) == FROM_EACH * (1 + len(ORDERED_MODELS if ordered else MODELS))
+    assert len(drawn) == each * (1 + len(ORDERED_MODELS if ordered else MODELS))
     which = [int(np.abs(drawn - row).max(axis=1).argmin()) for row in kept]
     np.testing.assert_allclose(kept, drawn[which], rtol=1e-12)
     for place in set(which):
