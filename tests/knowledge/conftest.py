@@ -5,7 +5,7 @@ from knowledge.making import cells, ordered_cells
 from knowledge.making.workers import Workers
 
 FEW = 2  # as few cells as there are networks: each leaves one out
-TINY = Size(cells=FEW, largest=12, width=16, epochs=8, ordered_cells=FEW, ordered_width=12, cases=8)
+TINY = Size(cells=FEW, largest=12, width=16, epochs=8, ordered_cells=FEW, ordered_width=12, cases=6)
 BUILT = ("policies.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz")
 
 

@@ -33,6 +33,11 @@ def even_noise(sd):
     return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
 
 
+def log_density(x, mean=0.0, sd=1.0):
+    """Of a normal variable: scipy's takes a tenth of a millisecond for a single number too."""
+    return -(((x - mean) / sd) ** 2) / 2 - np.log(sd * np.sqrt(2 * np.pi))
+
+
 def accept(p_values):
     """Whether none of the p-values is small enough to reject at the stated rate."""
     p_values = np.asarray(p_values, dtype=float).ravel()

@@ -14,7 +14,7 @@ from simulator.surrogate.families import family_posterior
 from simulator.surrogate.levels import _Chains, level_posterior
 from simulator.surrogate.wavelet import wavelet_posterior
 
-from .law import even_noise, stream
+from .law import even_noise, log_density, stream
 
 SIZES = [12, 7, 27, 192]  # of gamma distributions, log-normal ones, laws of ranks, and two levels
 KINDS = ["gamma", "log-normal", "ranks", "levels"]
@@ -78,12 +78,12 @@ def likelihoods(estimate, noise):
             places = np.append(values / (k * (1 - empty)), 0.0)
             weights = np.append(shares * (1 - empty), empty)
             sd = np.sqrt(noise.variance_at_zero + noise.variance_slope * places)
-            joint = stats.norm.pdf(estimate[:, None], places, sd) * weights
+            joint = np.exp(log_density(estimate[:, None], places, sd)) * weights
             each = joint.sum(axis=1)
             means, squares = joint @ places / each, joint @ places**2 / each
-            after = stats.norm.pdf(1, means.sum(), ((squares - means**2).sum() + families.SLACK**2) ** 0.5)
-            before = stats.norm.pdf(1, 1, (k * (weights @ places**2 - 1 / k**2) + families.SLACK**2) ** 0.5)
-            found.append(float(np.prod(each / alike)) * after / before)
+            after = log_density(1, means.sum(), ((squares - means**2).sum() + families.SLACK**2) ** 0.5)
+            before = log_density(1, 1, (k * (weights @ places**2 - 1 / k**2) + families.SLACK**2) ** 0.5)
+            found.append(float(np.prod(each / alike)) * math.exp(after - before))
     return np.array(found)
 
 

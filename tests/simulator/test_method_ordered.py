@@ -19,6 +19,7 @@ from simulator.protocols.tree import HalfTree, Tree
 from simulator.seeding import rng_for
 from tests.cells import over
 
+from .law import log_density
 from .test_method_contract import NOISES, check_contract
 
 
@@ -54,10 +55,6 @@ def test_iso_cdf_is_the_clipped_isotonic_distribution_function():
         shifted = raw + (1 - raw.sum()) / 40
         rising = np.clip(isotonic_regression(np.cumsum(shifted)[:-1]).x, 0, 1)
         np.testing.assert_allclose(np.cumsum(result), [*rising, 1.0], atol=1e-12)
-
-
-def log_density(x, centre, sd):
-    return -(((x - centre) / sd) ** 2) / 2 - np.log(sd * np.sqrt(2 * np.pi))
 
 
 def mean_of(d, mass, variance, weights, before, after):

@@ -22,7 +22,7 @@ RNG_ESTIMATES = stream("metrics").normal(TRUTH, 0.15, size=(3, 4, 8))
 ROUNDING = {"rel": 1e-12, "abs": 1e-14}  # the same sums of a few dozen numbers below 2 in another order
 TIE = 1e-10  # above the rounding of the same sums, below the share of one user in a billion
 ORDERED = {"emd", "range", "mean", "quantiles", "ks"}
-DEEP = settings(max_examples=50, deadline=None, derandomize=True)
+DEEP = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 def repaired(estimate, mix=KL_MIX):

@@ -11,7 +11,7 @@ from simulator.populations import SHAPES, apportion, drawn, frequencies, normal,
 from simulator.seeding import rng_for
 from tests.cells import over
 
-DEEP = settings(max_examples=80, deadline=None, derandomize=True)
+DEEP = settings(max_examples=50, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -13,8 +13,9 @@ from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, skewed, stream
 PROTOCOLS = frequency_oracles()
 
 SAMPLED, REPLAYED = 3000, 500  # repetitions of the fast tests
-# The exact chain of subset selection takes a millisecond each, and the points of a geometry are found user by user.
-SLOWER = {("ss", "sample"): 400, ("pgr", "replay"): 200}
+# The exact chain of subset selection takes a millisecond each, points of a geometry are found user by user, and every
+# value is hashed.
+SLOWER = {("ss", "sample"): 400, ("pgr", "replay"): 200, ("blh", "replay"): 250, ("olh", "replay"): 250}
 
 # (epsilon, true counts): a dominating value, values nobody holds, few users and more.
 SETTINGS = {

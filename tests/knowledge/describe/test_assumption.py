@@ -56,7 +56,7 @@ def test_every_histogram_of_a_skew_is_skewed(skew, k, ordered):
     assert min(off) > 0.4 * off[0]  # a bell of two categories is even
 
 
-@over(itertools.product([0.3, 1.0, 1.5], [5, 64, 1000]))
+@over(itertools.product([0.3, 1.5], [5, 64, 1000]))
 def test_in_order_a_skew_falls_as_zipf_or_has_one_peak_or_is_a_rank_law_in_no_order(skew, k):
     first, bell, *rough = AssumedSkew(k, skew, ordered=True).histograms(10**8)
     assert first == pytest.approx(frequencies("zipf", k, skew), abs=1e-8)  # as many users hold it

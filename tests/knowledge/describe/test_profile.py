@@ -70,8 +70,8 @@ def test_large_domains_stand_in_groups_that_keep_the_sums():
 
 @pytest.mark.parametrize(("shape", "parameter"), [("gaussian", 0.15), ("zipf_shuffled", 1.0), ("lognormal", 0.7)])
 def test_grouping_hardly_changes_the_features(shape, parameter, monkeypatch):
-    f = frequencies(shape, 1000, parameter)
-    noises = [frequency_oracles()[name](1000, 1.0).noise(50_000) for name in ("oue", "grr")]
+    f = frequencies(shape, 500, parameter)
+    noises = [frequency_oracles()[name](500, 1.0).noise(50_000) for name in ("oue", "grr")]
     grouped = describe([profile_of(f)], noises).features[0]
     for limit in ("FULL", "FEW", "ATOMS", "DETAILS", "SINGLY", "PLACES", "TOP_PLACES"):
         monkeypatch.setattr(f"knowledge.describe.profile.{limit}", 1000)
