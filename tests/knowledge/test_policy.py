@@ -43,12 +43,12 @@ def test_a_case_ends_in_the_leaf_whose_conditions_it_meets(tmp_path):
 def test_growing_finds_the_questions_behind_the_regrets():
     """Of three pairs one is best up to k = 16, another beyond for small budgets, and the third else."""
     rng = rng_for(0, "policy growth")
-    cases = np.array([case(index, 1, ordered=False) for index in range(1200)], dtype=np.float64)
+    cases = np.array([case(index, 1, ordered=False) for index in range(800)], dtype=np.float64)
     small, tight = cases[:, 1] <= 16, cases[:, 0] <= 2
     best = np.where(small, 0, np.where(tight, 1, 2))
-    logs = 0.02 * rng.standard_normal((1200, 3)) + 0.5 * (np.arange(3) != best[:, None])
+    logs = 0.02 * rng.standard_normal((800, 3)) + 0.5 * (np.arange(3) != best[:, None])
     pairs = (("grr", "none"), ("oue", "none"), ("ss", "none"))
-    known = PolicyCases(cases, pairs, {"l1": logs}, np.ones((1200, 3)))
+    known = PolicyCases(cases, pairs, {"l1": logs}, np.ones((800, 3)))
     tree = grow(known, "l1")
     assert {leaf.pair for _, leaf in leaves(tree)} == set(pairs)
     named = [leaf_of(tree, PolicyCase(*one))[0].pair for one in cases.tolist()]
@@ -56,7 +56,7 @@ def test_growing_finds_the_questions_behind_the_regrets():
     assert all(end in (None, *THRESHOLDS[one.question]) for path, _ in leaves(tree) for one in path for end in one[1:])
     assert sum(leaf.share for _, leaf in leaves(tree)) == pytest.approx(1, abs=1e-3)
     # Held-out cases of pure noise let no question pay off.
-    noise = PolicyCases(cases, pairs, {"l1": 0.1 * rng.standard_normal((1200, 3))}, np.ones((1200, 3)))
+    noise = PolicyCases(cases, pairs, {"l1": 0.1 * rng.standard_normal((800, 3))}, np.ones((800, 3)))
     assert len(list(leaves(grow(noise, "l1")))) <= 4
 
 

@@ -40,7 +40,7 @@ def test_the_ceiling_is_the_published_one_and_nothing_seen_bounds_nothing():
 
 @pytest.mark.parametrize(("p0", "p1"), [(0.3, 0.1), (0.02, 0.01)])
 def test_bounds_miss_no_more_often_than_they_say_and_slack_is_kept(p0, p1):
-    trials, alpha, many = 2000, 0.1, 1000
+    trials, alpha, many = 2000, 0.1, 500
     rng = stream("audit-coverage", repr(p0))
     found = [ratio_bounds(*pair, trials, alpha) for pair in rng.binomial(trials, [p0, p1], size=(many, 2)).tolist()]
     truth = math.log(p0 / p1)

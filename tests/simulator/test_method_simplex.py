@@ -248,7 +248,7 @@ def test_a_mean_of_one_or_less_puts_the_prior_at_one(k):
     np.testing.assert_allclose(POSTPROCESSORS["power"](np.zeros(k), noise), 1 / 1000, rtol=1e-9)
 
 
-@over(itertools.product([1, 10, 999, 1000, 1001, 5000, 10**6], [-1.0, 0.0, 0.3, 1.0, 1.0 + 1e-9, 2.0, 7.5, 59.0]))
+@over(itertools.product([1, 10, 999, 1000, 1001, 5000, 10**5], [-1.0, 0.0, 0.3, 1.0, 1.0 + 1e-9, 2.0, 7.5, 59.0]))
 def test_power_sums(n, s):
     direct_sum = (np.arange(1, n + 1, dtype=np.float64) ** -s).sum()
     # the first term left out is s^3 / 5760 * 1000^-(s + 3), below 1e-10 of the whole

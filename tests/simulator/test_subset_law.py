@@ -182,7 +182,7 @@ def projection_p(centred, law):
     weights = rng.choice([-1.0, 1.0], size=(40, k))
     weights[:20, 0] = rng.uniform(-30, 30, size=20)
     weights[20:30] = 1 + 0.05 * rng.standard_normal((10, k))  # near the direction in which the rows are constant
-    exact = np.einsum("iu,uv,iv->i", weights, law.covariance, weights)
+    exact = (weights @ law.covariance * weights).sum(axis=1)
     sample = ((centred @ weights.T) ** 2).mean(axis=0)
     return variance_p(sample, exact, len(centred))
 

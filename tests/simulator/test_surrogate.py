@@ -273,7 +273,7 @@ def test_curves_that_noise_hides_are_hardly_ever_even(rough):
     """No error at all would be stated for levelling all of them."""
     for protocol in ("oue", "grr", "ss"):
         estimate, noise = collected(protocol, 64, 5_000, "gaussian", 0.5)
-        drawn = curves.curve_posterior(estimate, noise, 200, stream("hardly", protocol), rough=rough).populations
+        drawn = curves.curve_posterior(estimate, noise, 100, stream("hardly", protocol), rough=rough).populations
         assert (np.ptp(drawn, axis=1) < 1e-12).mean() < 0.1
 
 
