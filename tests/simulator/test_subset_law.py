@@ -61,7 +61,7 @@ JOINT = [
 ]
 
 
-DRAWS, TIMES = 600, 800
+DRAWS, TIMES = 1000, 800
 
 
 def joint_p(draws, law):
@@ -75,11 +75,11 @@ def joint_p(draws, law):
     return chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected))
 
 
-@over(JOINT[::4], slow=[case for case in JOINT if case not in JOINT[::4]])
+@over(JOINT[1::4], slow=[case for case in JOINT if case not in JOINT[1::4]])
 def test_the_chain_and_the_replay_have_the_enumerated_joint_law(k, omega, counts):
     oracle, law = SubsetSelection(k, 1.0, omega), joint_law(SubsetSelection(k, 1.0, omega), counts)
     assert accept(joint_p(repeat(oracle._chain, np.array(counts), DRAWS, "joint", k, omega, *counts), law))
-    rows = np.tile(counts, (20 * DRAWS, 1))  # replays are quick
+    rows = np.tile(counts, (10 * DRAWS, 1))  # replays are quick
     assert accept(joint_p(oracle.replay_support(rows, stream("joint replay", k, omega, *counts)), law))
 
 
@@ -242,20 +242,6 @@ def test_binomials_of_a_common_total_have_the_mean_and_the_variance(k, epsilon, 
     standard = (draws - mean) / np.sqrt(variance)
     assert accept(variance_p((standard[:, :1] ** 2).mean(axis=0), 1.0, times))
     assert abs((standard**2).mean() - 1) < 5 * np.sqrt(2 / (times * k)) + 1 / k
-
-
-def test_moments_of_large_domains_are_those_of_the_replay():
-    oracle, counts = SubsetSelection(1200, 3.0), population(1200, 60)
-    times = 150
-    batch = np.broadcast_to(counts, (times, 1200))
-    replay = oracle.replay_support(batch, stream("replay"))
-    drawn = oracle.sample_support(batch, stream("law"))
-    for values in (slice(0, 1), slice(1, 16), slice(16, 1200)):
-        a, b = replay[:, values].mean(axis=1), drawn[:, values].mean(axis=1)
-        assert accept(two_sided((a.mean() - b.mean()) / np.sqrt((a.var() + b.var()) / times)))
-        squares = [((x[:, values] - x[:, values].mean()) ** 2).mean(axis=1) for x in (replay, drawn)]
-        spread = np.sqrt(sum(s.var() for s in squares) / times)
-        assert accept(two_sided((squares[0].mean() - squares[1].mean()) / spread))
 
 
 def test_binomials_are_used_where_the_chain_would_be_slow_and_stays_fast_for_any_domain():
