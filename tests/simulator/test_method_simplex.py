@@ -198,11 +198,11 @@ PROTOCOL_SETTINGS = [("oue", 10.0), ("oue", 4.0), ("grr", 8.0), ("olh", 1.0), ("
     [
         *((setting, 1000, 1000, 90) for setting in PROTOCOL_SETTINGS),
         *((setting, 1000, 2, 45) for setting in PROTOCOL_SETTINGS[::2]),
-        *((setting, 1000, 100_000, 45) for setting in PROTOCOL_SETTINGS[1::2]),
         *((setting, 10_000, 1000, 45) for setting in PROTOCOL_SETTINGS[::5]),
         (("oue", 1.0), 10**5, 1000, 3),
     ],
     slow=[
+        *((setting, 1000, 100_000, 45) for setting in PROTOCOL_SETTINGS[1::2]),
         *((setting, 10**5, k, 15) for setting in PROTOCOL_SETTINGS for k in (2, 1000, 100_000)),
         *((setting, 10**6, k, 15) for setting, k in zip(PROTOCOL_SETTINGS, (2, 1000, 100_000) * 2, strict=True)),
     ],

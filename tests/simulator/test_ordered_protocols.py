@@ -106,7 +106,7 @@ def drawn(protocol, times, name):
 SETTINGS = [member(k, epsilon) for member in MEMBERS for k in SIZES for epsilon in (0.4, 2.0)]
 # Unary encoding at two heights, the last node of the second smaller than the others.
 SETTINGS += [member(11, 0.1) for member in (Tree, HalfTree)]
-FEW = [protocol for protocol in SETTINGS if (protocol.k, protocol.epsilon) in ((5, 0.4), (8, 2.0), (11, 0.1))]
+FEW = [protocol for protocol in SETTINGS if (protocol.k, protocol.epsilon) in ((8, 2.0), (11, 0.1))]
 # Half of the users on single values is another share of the same tree.
 FEWEST = [member(8, 0.4) for member in MEMBERS if member is not HalfTree]
 

@@ -115,13 +115,13 @@ def test_more_outputs_than_values_are_estimated_by_their_likelihood_and_by_nothi
         replace(POSTPROCESSORS["norm_sub"], needs=frozenset({"truth"}))
 
 
-# Those for ordered domains are in test_ordered_protocols; of the slow ones three are like others, two take long.
-SLOW = ("rappor", "blh", "the", "ss", "pgr")
-FAMILIES = [member(6, 1.0) for key, member in PROTOCOLS.items() if key not in (*ORDERED_PROTOCOLS, *SLOW)]
-FAMILIES += [MENU["wave"], *(planar_geometric(Places(*shape), 0.7) for shape in ((2, 3), (1, 5)))]
+# Those for ordered domains are in test_ordered_protocols; of the slow ones most are like others, two take long.
+QUICK = ("grr", "olh", "hr")
+SLOW = [member(6, 1.0) for key, member in PROTOCOLS.items() if key not in (*ORDERED_PROTOCOLS, *QUICK)]
+GRIDS = [planar_geometric(Places(*shape), 0.7) for shape in ((2, 3), (1, 5))]
 
 
-@over(FAMILIES, slow=[MENU["krr"], *(PROTOCOLS[key](6, 1.0) for key in SLOW)])
+@over([*(PROTOCOLS[key](6, 1.0) for key in QUICK), MENU["wave"], GRIDS[0]], slow=[*SLOW, MENU["krr"], GRIDS[1]])
 def test_every_family_keeps_the_promises_of_the_interface(protocol):
     check_collection(protocol)
 

@@ -61,7 +61,7 @@ JOINT = [
 ]
 
 
-DRAWS, TIMES = 1000, 800
+DRAWS, TIMES = 1000, 600
 
 
 def joint_p(draws, law):

@@ -71,7 +71,8 @@ def test_other_noises_and_settings_are_drawn_like_those_of_cells_and_reproducibl
     assert all(EPSILON[0] <= epsilon <= EPSILON[1] and USERS[0] <= n <= USERS[1] for epsilon, n in drawn)
 
 
-def test_simulated_errors_are_those_of_the_methods_and_deciles_that_none_misses_half_of_the_least():
+def test_simulated_errors_are_those_of_the_methods_and_deciles_that_none_misses_half_of_the_least(monkeypatch):
+    monkeypatch.setattr(SimulatedCell, "repetitions", 12)
     one = SimulatedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "uniform"))
     measured = simulate(one)
     assert measured.error.shape == (2, len(METHODS), len(MEASURED))
