@@ -37,9 +37,10 @@ from .law import even_noise, stream
 
 @pytest.fixture
 def few_curves(monkeypatch):
-    """Curves that are looked for among few candidates: for what holds of any draws, however far from the posterior."""
+    """Few draws, of curves among few candidates: for what holds of any draws, however far from the posterior."""
     for name, number in (("CANDIDATES", 400), ("MOVES", 2), ("LAST_MOVES", 2)):
         monkeypatch.setattr(particles, name, number)
+    monkeypatch.setattr(surrogate, "FROM_EACH", 12)
 
 
 def collected(protocol, k, n, shape="zipf", epsilon=1.0):
@@ -363,9 +364,8 @@ def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ra
 
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("ordered", [True, False])
-def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model(ordered, monkeypatch):
-    k, each = 24, 12
-    monkeypatch.setattr(surrogate, "FROM_EACH", each)
+def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model(ordered):
+    k, each = 24, surrogate.FROM_EACH
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
     noise = even_noise(0.5 / k)
     drawn, evidence = drawn_from_models(estimate, noise, ordered=ordered, each=each, rng=stream("all draws"))
