@@ -10,18 +10,7 @@ from knowledge.describe.profile import profile_of
 from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS
 from knowledge.model import load
 from knowledge.predict import predict, predicted
-from knowledge.ranking import (
-    EXTRAPOLATED,
-    MOST,
-    LookUp,
-    LookUpRow,
-    RangeWarning,
-    costs_of,
-    first_pair,
-    look_up,
-    placed,
-    rank,
-)
+from knowledge.ranking import MOST, LookUp, LookUpRow, RangeWarning, costs_of, first_pair, look_up, placed, rank
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import frequencies
 from simulator.ranking import PRACTICAL_RATIO
@@ -101,7 +90,7 @@ def test_questions_out_of_range_are_warned_about(tiny, k, epsilon, n, name):
     (warning,) = found.warnings
     assert isinstance(warning, RangeWarning)
     assert f"predictions cover {name} from" in str(warning)
-    assert all(row.origin == EXTRAPOLATED for row in found.rows)
+    assert all(row.origin == "extrapolated" for row in found.rows)
     assert all(np.isfinite(row.error) and row.error > 0 for row in found.rows)
 
 

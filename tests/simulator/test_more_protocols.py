@@ -15,19 +15,7 @@ from simulator.protocols.projective_geometry import ProjectiveGeometry, _space
 from simulator.protocols.unary import SHE, THE
 from tests.cells import failures, over
 
-from .law import (
-    CHECKS,
-    COMPARISONS,
-    PROTOCOLS,
-    accept,
-    channel_of,
-    check_marginals,
-    chi_square_p,
-    law_for,
-    skewed,
-    stream,
-    two_sided,
-)
+from .law import CHECKS, COMPARISONS, PROTOCOLS, accept, channel_of, chi_square_p, law_for, skewed, stream, two_sided
 
 EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
 SIZES = [2, 3, 4, 5, 7, 12, 13, 31, 64, 100]
@@ -264,9 +252,9 @@ def test_negative_controls_gaussian_and_independent_supports_are_told_from_ours(
     law, rng = law_for(SHE(2, 1.0), (25, 0)), stream("gaussian")
     draws = rng.standard_normal((250_000, 2)) * np.sqrt(law.variance) + law.mean
     assert accept(CHECKS["mean"](draws, law))
-    assert not accept(check_marginals(draws, law))
+    assert not accept(CHECKS["marginals"](draws, law))
     right = law.oracle.sample_support(np.broadcast_to(law.n_v, (250_000, 2)), rng)
-    assert accept(check_marginals(right, law))
+    assert accept(CHECKS["marginals"](right, law))
     # Right means and variances, no dependence: seen by the covariances.
     for oracle in (HadamardResponse(12, 1.0), ProjectiveGeometry(12, 1.0)):
         law, rng = law_for(oracle, np.r_[4000, np.zeros(11)]), stream("independent", oracle.key)
@@ -291,7 +279,7 @@ def test_sampler_and_replay_follow_the_law_of_larger_domains(kind, k, epsilon):
         assert accept(CHECKS[name](replayed, law)), name
     for name in ("mean", "covariance"):
         assert accept(COMPARISONS[name](sampled, replayed, law)), name
-    assert accept(check_marginals(sampled, law))
+    assert accept(CHECKS["marginals"](sampled, law))
 
 
 def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):

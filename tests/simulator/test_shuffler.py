@@ -6,18 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from simulator import PROTOCOLS
+from simulator import PROTOCOLS, shuffler
 from simulator.protocols.protocol import Blanket
-from simulator.shuffler import (
-    MARGIN,
-    PRECISION,
-    CentralHistogram,
-    Shuffler,
-    blanket_of,
-    clones_2021,
-    clones_2023,
-    hockey_stick,
-)
+from simulator.shuffler import CentralHistogram, Shuffler, blanket_of, clones_2021, clones_2023, hockey_stick
 from tests.cells import over
 
 from .law import channel_of
@@ -196,7 +187,7 @@ def test_published_figures_of_100_000_users():
     # Their numerical bounds, 0.1675 and 0.1728, are of clones with probability e^-local, before that was tightened.
     low, high = (clones(epsilon, local, n, math.exp(-local)) for epsilon in (0.1728, 0.1675))
     assert low <= delta <= high
-    assert clones(numerical, local, n, 2 / (math.exp(local) + 1)) == pytest.approx(delta, rel=2 * MARGIN)
+    assert clones(numerical, local, n, 2 / (math.exp(local) + 1)) == pytest.approx(delta, rel=2 * shuffler.MARGIN)
 
 
 def clones(epsilon, local, n, chance):
@@ -222,24 +213,24 @@ def test_sums_at_distances_are_within_the_margin(n, key, monkeypatch):
     monkeypatch.setattr("simulator.shuffler.TOTALS", 10**9)
     every = hockey_stick(epsilon, blanket, n, 1e-8)
     assert some != every
-    assert abs(some / every - 1) < MARGIN
+    assert abs(some / every - 1) < shuffler.MARGIN
 
 
 @over([(1.0, 10_000)], slow=[(0.1, 10**6), (2.0, 50), (1.0, 10**11)])
 def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon, n):
-    shuffler = Shuffler(n, 1e-8)
-    budgets = shuffler.local(epsilon, {key: PROTOCOLS[key] for key in ("grr", "oue", "sw")}, 32)
+    users = Shuffler(n, 1e-8)
+    budgets = users.local(epsilon, {key: PROTOCOLS[key] for key in ("grr", "oue", "sw")}, 32)
     for key, local in budgets.items():
         assert epsilon <= local <= 32
         for generic in (False, True):
             own = Blanket.generic(local) if generic else blanket_of(PROTOCOLS[key](32, local))
             more = Blanket.generic(local * 1.001) if generic else blanket_of(PROTOCOLS[key](32, min(32, local * 1.001)))
-            if shuffler.keeps(epsilon, own):
+            if users.keeps(epsilon, own):
                 break
         else:
             pytest.fail(f"{key} at {local} keeps no promise of {epsilon}")
-        assert local == 32 or not shuffler.keeps(epsilon, more)
-        assert shuffler.central(own) <= epsilon * (1 + 2 * PRECISION)
+        assert local == 32 or not users.keeps(epsilon, more)
+        assert users.central(own) <= epsilon * (1 + 2 * shuffler.PRECISION)
     assert budgets["oue"] > budgets["sw"] or n == 50
 
 

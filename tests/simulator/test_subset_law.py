@@ -9,20 +9,7 @@ from simulator.protocols.grr import GRR
 from simulator.protocols.subset import CHAIN_LARGEST, SubsetSelection
 from tests.cells import over
 
-from .law import (
-    Law,
-    accept,
-    check_covariance,
-    check_marginals,
-    check_mean,
-    check_row_sums,
-    chi_square_p,
-    merge_bins,
-    skewed,
-    stream,
-    two_sided,
-    variance_p,
-)
+from .law import CHECKS, Law, accept, chi_square_p, merge_bins, skewed, stream, two_sided, variance_p
 
 # k, epsilon, n just above the switch to the Gaussian path (variance of a support count 1000).
 SWITCH = [(80, 0.5, 4400), (96, 1.0, 5300), (100, 2.0, 9800)]
@@ -117,13 +104,13 @@ def test_just_above_the_switch_the_gaussian_path_has_the_exact_moments_and_margi
     oracle, counts = SubsetSelection(k, epsilon), skewed(k, n)
     law = Law(oracle, tuple(counts.tolist()))
     draws = repeat(oracle._gaussian, counts, TIMES, "moments", k)
-    assert accept(check_covariance(draws, law))
-    assert accept(check_marginals(draws, law, len(draws) / 20))
+    assert accept(CHECKS["covariance"](draws, law))
+    assert accept(CHECKS["marginals"](draws, law, len(draws) / 20))
     # Independent binomials of the same marginals fail the same covariance check.
     rng = stream("moments wrong", k)
     wrong = rng.binomial(counts, oracle.p, (TIMES, k)) + rng.binomial(n - counts, oracle.q, (TIMES, k))
-    assert accept(check_marginals(wrong, law, len(wrong) / 20))
-    assert not accept(check_row_sums(wrong, law))
+    assert accept(CHECKS["marginals"](wrong, law, len(wrong) / 20))
+    assert not accept(CHECKS["row_sums"](wrong, law))
 
 
 def third_moment_z(draws, law, values):
@@ -164,8 +151,8 @@ def test_the_gaussian_path_at_a_thousand_values_and_a_million_users():
     oracle, counts = SubsetSelection(k, 1.0), skewed(k, n)
     law = Law(oracle, tuple(counts.tolist()))
     draws = repeat(oracle._gaussian, counts, times, "large")
-    assert accept(check_row_sums(draws, law))
-    assert accept(check_mean(draws, law))
+    assert accept(CHECKS["row_sums"](draws, law))
+    assert accept(CHECKS["mean"](draws, law))
     centred = draws - law.mean
     # A variance of 1e5 and more: counts are Gaussian to 1 part in 1e5, so sums of squares are chi-square.
     assert accept(variance_p((centred**2).mean(axis=0), law.variance, times))

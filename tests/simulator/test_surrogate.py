@@ -12,20 +12,7 @@ from simulator.methods.processor import SUMMARIES
 from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from simulator.surrogate import (
-    DRAWS,
-    MODELS,
-    ORDERED_MODELS,
-    SURROGATES,
-    Posterior,
-    curves,
-    drawn_from_models,
-    draws_of,
-    families,
-    known_frequencies,
-    particles,
-    surrogate_populations,
-)
+from simulator.surrogate import SURROGATES, curves, families, known_frequencies, particles, surrogate_populations
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
 from simulator.surrogate.summaries import median_of
@@ -79,8 +66,14 @@ def test_known_frequencies_are_the_draws_of_the_usual_surrogate_and_cannot_be_ch
     known = known_frequencies(estimate, noise, ordered=False, seed=3)
     own = surrogate_populations("ensemble", estimate, noise, ordered=False, rng=rng_for(3, "surrogate", "ensemble"))
     np.testing.assert_array_equal(known, own)
-    assert known.shape == (DRAWS, 8)
-    assert [draws_of(k) for k in (2, 4096, 8192, 40_960, 10**6)] == [DRAWS, DRAWS, DRAWS // 2, DRAWS // 10, 16]
+    assert known.shape == (surrogate.DRAWS, 8)
+    assert [surrogate.draws_of(k) for k in (2, 4096, 8192, 40_960, 10**6)] == [
+        surrogate.DRAWS,
+        surrogate.DRAWS,
+        surrogate.DRAWS // 2,
+        surrogate.DRAWS // 10,
+        16,
+    ]
     assert known_frequencies(estimate.copy(), noise, ordered=False, seed=3) is known  # all who ask see the same ones
     for change in ({"seed": 4}, {"ordered": True}):
         assert not np.array_equal(known_frequencies(estimate, noise, **({"seed": 3, "ordered": False} | change)), own)
@@ -216,11 +209,15 @@ def test_models_share_by_tempered_likelihoods_and_equal_frequencies_by_their_own
     likely as its own tempered share: so equal frequencies are as far below it as they are less likely."""
     k, each = 6, 3
     own = [np.eye(k)[:each], np.full((each, k), 1 / 3) * (np.arange(k) < 3)]
-    models = [lambda *_, one=one, gain=gain: Posterior(one, gain) for one, gain in zip(own, gains, strict=True)]
+    models = [
+        lambda *_, one=one, gain=gain: surrogate.Posterior(one, gain) for one, gain in zip(own, gains, strict=True)
+    ]
     monkeypatch.setattr(
         surrogate, "ORDERED_MODELS" if ordered else "MODELS", dict(zip(models, (1.0, 2.0), strict=True))
     )
-    drawn, logs = drawn_from_models(np.full(k, 1 / k), even_noise(0.01), ordered=ordered, each=each, rng=stream("x"))
+    drawn, logs = surrogate.drawn_from_models(
+        np.full(k, 1 / k), even_noise(0.01), ordered=ordered, each=each, rng=stream("x")
+    )
     np.testing.assert_allclose(drawn, [*own[0], *own[1], *np.full((each, k), 1 / k)])
     shares = [math.exp(gain / surrogate.TEMPER) * odds for gain, odds in zip(gains, (1, 2), strict=True)]
     best = max(*gains, 0.0)
@@ -295,9 +292,9 @@ def test_from_12_to_24_categories_the_draws_of_few_give_way(k, expected, *, monk
     monkeypatch.setattr(surrogate, "few_populations", lambda *_, draws, **__: marked(0, draws))
     monkeypatch.setattr(surrogate, "drawn_from_models", lambda *_, each, **__: (marked(1, each), np.zeros(each)))
     drawn = surrogate_populations("ensemble", np.full(k, 1 / k), even_noise(0.1), ordered=False, rng=stream("few"))
-    assert drawn[:, :2].sum(axis=0).tolist() == [expected, DRAWS - expected]
+    assert drawn[:, :2].sum(axis=0).tolist() == [expected, surrogate.DRAWS - expected]
     first = drawn[:, 0].astype(int)
-    assert expected in (0, DRAWS) or np.abs(np.diff(first)).sum() > 2  # mixed: some may be left out
+    assert expected in (0, surrogate.DRAWS) or np.abs(np.diff(first)).sum() > 2  # mixed: some may be left out
 
 
 NOISE = Noise(10**5, 0.5, 0.25, 3e-5, 4e-4, False)
@@ -368,16 +365,16 @@ def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model(or
     k, each = 24, surrogate.FROM_EACH
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
     noise = even_noise(0.5 / k)
-    drawn, evidence = drawn_from_models(estimate, noise, ordered=ordered, each=each, rng=stream("all draws"))
+    drawn, evidence = surrogate.drawn_from_models(estimate, noise, ordered=ordered, each=each, rng=stream("all draws"))
     logs = by_plausibility(evidence, drawn, estimate, noise) if ordered else evidence
     weights = [math.exp(log) for log in logs]
     kept = surrogate_populations("ensemble", estimate, noise, ordered=ordered, rng=stream("all draws"))
-    assert len(drawn) == each * (1 + len(ORDERED_MODELS if ordered else MODELS))
+    assert len(drawn) == each * (1 + len(surrogate.ORDERED_MODELS if ordered else surrogate.MODELS))
     which = [int(np.abs(drawn - row).max(axis=1).argmin()) for row in kept]
     np.testing.assert_allclose(kept, drawn[which], rtol=1e-12)
     for place in set(which):
         copies = np.flatnonzero((drawn == drawn[place]).all(axis=1))
-        expected = DRAWS * math.fsum(weights[copy] for copy in copies) / math.fsum(weights)
+        expected = surrogate.DRAWS * math.fsum(weights[copy] for copy in copies) / math.fsum(weights)
         assert abs(which.count(place) - expected) < len(copies) + 1e-9
 
 
