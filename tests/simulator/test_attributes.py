@@ -10,19 +10,8 @@ from functools import cache, reduce
 import numpy as np
 import pytest
 
-from simulator import PROTOCOLS
-from simulator.attributes import (
-    PARTS,
-    fake_support,
-    hidden_variance,
-    loss_of_one,
-    losses,
-    published_budget,
-    report_budget,
-    sampling_errors,
-    sampling_shares,
-    split_budgets,
-)
+from simulator import PROTOCOLS, attributes
+from simulator.attributes import PARTS, fake_support, loss_of_one, published_budget, sampling_errors, split_budgets
 from simulator.audit import attribute_subjects, run_audit
 from simulator.audit.run import log_ratio
 from simulator.audit.several import _Faked, prior_of
@@ -90,7 +79,7 @@ def test_estimates_are_unbiased_and_have_their_variance(setting, case):
     assert estimate == pytest.approx(frequency, abs=1e-12)
     scale = d / (n * (oracle.p - oracle.q))
     variance = (chances * (1 - chances)).sum(axis=0) * scale**2
-    assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
+    assert attributes.hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
 
 
 @over(itertools.product(FAKED, SMALL))
@@ -103,7 +92,7 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
     assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
     even = loss_of_one({k: d}, 1.0, fake, {})
     assert loss_of_one({k: d}, 1.0, fake, {k: np.full(k, 1 / k)}) == pytest.approx(even)
-    promised = losses("rsrfd" if realistic else "rsfd", k, 1.0, d, fake)
+    promised = attributes.losses("rsrfd" if realistic else "rsfd", k, 1.0, d, fake)
     if realistic:  # depends on the prior: never above what is said, and above that of even fakes
         assert even < one < promised[1] == promised[0] == 1.0
         return
@@ -122,7 +111,7 @@ def test_figures_that_were_published_or_worked_out():
     k, d, zero = 10, 10, np.zeros(10)
     hidden = PROTOCOLS["grr"](k, published_budget(1.0, d))
     fakes = fake_support(hidden, None)
-    rsfd = hidden_variance(hidden, zero, 1, d, fakes)[0]
+    rsfd = attributes.hidden_variance(hidden, zero, 1, d, fakes)[0]
     every = PROTOCOLS["grr"](k, 1.0).variance(0.0, 1)
     sampled = d * hidden.variance(0.0, 1)
     assert [rsfd, every, sampled] == pytest.approx([21.25, 3.63, 0.887], rel=1e-3)
@@ -131,8 +120,8 @@ def test_figures_that_were_published_or_worked_out():
 @over(itertools.product([None, "z", "r"], ["tuple", "attribute"], ["smp", "spl", "rsfd", "rsrfd"]))
 def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, solution):
     k, d, epsilon = 5, 4, 0.8
-    budget = report_budget(solution, k, epsilon, d, fake, promise)
-    lost = dict(zip(("tuple", "attribute"), losses(solution, k, budget, d, fake), strict=True))[promise]
+    budget = attributes.report_budget(solution, k, epsilon, d, fake, promise)
+    lost = dict(zip(("tuple", "attribute"), attributes.losses(solution, k, budget, d, fake), strict=True))[promise]
     assert lost == pytest.approx(epsilon, rel=1e-9)
     if solution == "rsfd" and promise == "attribute" and fake != "r":
         assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
@@ -285,7 +274,7 @@ def test_no_other_shares_have_a_lower_mean_error():
     rng, n = np.random.default_rng(0), 1000
     for _ in range(20):
         single, spread = rng.exponential(size=4), rng.random(4) / 4
-        best = sampling_errors(single, spread, sampling_shares(single, spread), n).mean()
+        best = sampling_errors(single, spread, attributes.sampling_shares(single, spread), n).mean()
         others = rng.dirichlet(np.ones(4), size=200)
         assert best <= min(sampling_errors(single, spread, other, n).mean() for other in others)
 
@@ -321,7 +310,7 @@ def test_no_other_split_in_parts_has_a_lower_error(sizes, key):
 
 
 def test_columns_that_are_alike_share_alike_and_more_than_parts_are_refused():
-    assert sampling_shares(np.ones(5), np.zeros(5)) == pytest.approx(np.full(5, 0.2))
+    assert attributes.sampling_shares(np.ones(5), np.zeros(5)) == pytest.approx(np.full(5, 0.2))
     assert split_budgets([lambda budget: 1 / budget**2] * 4, 1.0) == pytest.approx(np.full(4, 0.25))
     with pytest.raises(ValueError, match="64 parts, got 65 columns"):
         split_budgets([lambda budget: 1 / budget] * (PARTS + 1), 1.0)

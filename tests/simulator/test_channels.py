@@ -5,17 +5,8 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from simulator.channels import (
-    FixedChannel,
-    SingularChannelError,
-    cloaking,
-    epsilon_per_unit,
-    epsilon_within,
-    krr,
-    optimal,
-    planar_geometric,
-    planar_laplace,
-)
+from simulator import channels
+from simulator.channels import FixedChannel, epsilon_per_unit, krr, optimal, planar_geometric, planar_laplace
 from simulator.channels.channel import InversionCovariance
 from simulator.channels.mechanisms import GAP, MOST_LOG_RATIO
 from simulator.methods.maximum_likelihood import LANES, OFTEN, TOLERANCE, maxima, maximum
@@ -135,8 +126,8 @@ def test_leakage_is_that_of_the_double_loop_and_built_in_noise_keeps_its_promise
         channel, distances = build(places, 0.6), places.distances()
         logs, apart = np.log(channel.matrix), places.distances() > 0
         gaps = np.abs(logs[:, None] - logs).max(axis=2)
-        assert epsilon_within(channel, places, 2.0) == pytest.approx(gaps[distances <= 2.0].max(), rel=1e-9)
-        assert epsilon_within(channel, places, 99) == pytest.approx(channel.epsilon, rel=1e-9)
+        assert channels.epsilon_within(channel, places, 2.0) == pytest.approx(gaps[distances <= 2.0].max(), rel=1e-9)
+        assert channels.epsilon_within(channel, places, 99) == pytest.approx(channel.epsilon, rel=1e-9)
         per_unit = (gaps[apart] / distances[apart]).max()
         assert epsilon_per_unit(channel, places) == pytest.approx(per_unit, rel=1e-9)
         assert epsilon_per_unit(channel, distances) == pytest.approx(per_unit, rel=1e-9)
@@ -156,12 +147,12 @@ def test_impossible_outputs_leak_everything_and_so_does_cloaking_and_common_ones
     assert epsilon_per_unit(channel, places) == math.inf
     two = FixedChannel("own", "own", np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]))
     assert two.epsilon == 0
-    assert epsilon_within(two, Places(1, 2), 1) == 0
+    assert channels.epsilon_within(two, Places(1, 2), 1) == 0
     places = Places(4, 5)
-    channel = cloaking(places, 3)
+    channel = channels.cloaking(places, 3)
     assert channel.matrix.argmax(axis=1).reshape(4, 5).tolist() == [[6, 6, 6, 8, 8]] * 3 + [[16, 16, 16, 18, 18]]
     assert channel.epsilon == epsilon_per_unit(channel, places) == math.inf
-    assert (cloaking(places, 1).matrix == np.eye(20)).all()
+    assert (channels.cloaking(places, 1).matrix == np.eye(20)).all()
 
 
 NO_METRICS = [
@@ -268,7 +259,7 @@ def test_what_is_no_channel_spreads_too_far_or_cannot_be_inverted_is_refused():
     three = [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7]]
     for matrix in (np.full((3, 3), 1 / 3), three, [[0.5 + 1e-10, 0.5 - 1e-10], [0.5, 0.5]]):
         channel = FixedChannel("own", "own", np.array(matrix))
-        with pytest.raises(SingularChannelError, match="invers"):
+        with pytest.raises(channels.SingularChannelError, match="invers"):
             assert channel.decoder is None
         assert channel.linear is None
 

@@ -5,18 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from simulator.confidence import (
-    AS_GOOD_AS_BEST,
-    DOUBT,
-    OF_CUT,
-    OF_TALLY,
-    RATIO_WIDER,
-    USUAL,
-    by_population,
-    probabilities,
-    ratio_over_truths,
-    widened_range,
-)
+from simulator import confidence
+from simulator.confidence import DOUBT, RATIO_WIDER, USUAL, by_population, ratio_over_truths, widened_range
 from simulator.ranking import rank
 from tests.cells import failures
 
@@ -36,7 +26,7 @@ def test_repetition_r_is_of_population_r_modulo_their_number():
 
 
 def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_holds_the_mean():
-    assert min(*USUAL, *OF_CUT, *OF_TALLY, RATIO_WIDER) > 1
+    assert min(*USUAL, *confidence.OF_CUT, *confidence.OF_TALLY, RATIO_WIDER) > 1
     assert widened_range(np.arange(1.0, 9.0)) == widened_range(np.arange(1.0, 9.0), USUAL)
     least = USUAL[1]
 
@@ -53,7 +43,7 @@ def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_holds_the_mean(
         assert math.log(low / mean) == pytest.approx(wider * down - math.log(least), abs=1e-12)
         assert math.log(high / mean) == pytest.approx(wider * up + math.log(least), abs=1e-12)
 
-    assert failures(product([0.01, 0.3, 1.0], (USUAL, OF_CUT, OF_TALLY)), check) == {}
+    assert failures(product([0.01, 0.3, 1.0], (USUAL, confidence.OF_CUT, confidence.OF_TALLY)), check) == {}
     values = np.where(np.arange(240) < 3, 1e6, 1.0)
     low, high = widened_range(values)
     assert high == pytest.approx(least * values.mean())
@@ -113,16 +103,18 @@ def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left():
 def test_the_probability_is_the_share_of_draws_within_2_percent_of_the_lowest():
     errors = {pair: np.random.default_rng(place).gamma(50.0, 1 / 50, 240) for place, pair in enumerate(PAIRS)}
     errors[PAIRS[3]] = 1.01 * errors[PAIRS[2]]  # as good as it in nearly all of its draws
-    found = probabilities(errors)
+    found = confidence.probabilities(errors)
     assert list(found) == PAIRS
     lowest = [min(draw) for draw in zip(*errors.values(), strict=True)]
     for pair in PAIRS:
-        times = sum(error <= AS_GOOD_AS_BEST * least for error, least in zip(errors[pair], lowest, strict=True))
+        times = sum(
+            error <= confidence.AS_GOOD_AS_BEST * least for error, least in zip(errors[pair], lowest, strict=True)
+        )
         assert found[pair] == pytest.approx(times / 240 * (1 - DOUBT * times / 240), rel=1e-12)
     assert sum(found.values()) > 1.1
     assert found[PAIRS[3]] > 0.5 * found[PAIRS[2]] > 0
     # What is as good as the best in all draws is not sure to be so, and what never is, is not.
     alike, beaten = np.zeros(9), np.ones(9)
-    assert probabilities({PAIRS[0]: alike, PAIRS[1]: alike, PAIRS[2]: beaten}) == pytest.approx(
+    assert confidence.probabilities({PAIRS[0]: alike, PAIRS[1]: alike, PAIRS[2]: beaten}) == pytest.approx(
         {PAIRS[0]: 1 - DOUBT, PAIRS[1]: 1 - DOUBT, PAIRS[2]: 0.0}
     )

@@ -6,22 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from simulator import PROTOCOLS
-from simulator.ranking import (
-    PRACTICAL_RATIO,
-    Place,
-    Ratio,
-    contenders,
-    leading,
-    mean_error,
-    paired_ratio,
-    places,
-    preference,
-    preferred,
-    quotient,
-    rank,
-    t_quantile,
-)
+from simulator import PROTOCOLS, ranking
+from simulator.ranking import Ratio, contenders, mean_error, paired_ratio, preferred, quotient, rank, t_quantile
 
 FALSE_ALARM = 1e-6  # of each statistical test in this file; seeds are fixed
 
@@ -85,10 +71,12 @@ def test_nothing_is_divided_by_an_error_that_is_zero_but_for_rounding():
 
 def by_definition(ratios, ties, costs):
     """The order as it is defined, in quadratic time."""
-    near = [at for at, tie in enumerate(ties) if tie and ratios[at] <= PRACTICAL_RATIO]
+    near = [at for at, tie in enumerate(ties) if tie and ratios[at] <= ranking.PRACTICAL_RATIO]
     first = min(near, key=lambda at: (costs[at], ratios[at]))
     return [
-        Place(at, 1 if ties[at] else 1 + sum(other < ratios[at] for other in ratios), ties[at] and sum(ties) > 1)
+        ranking.Place(
+            at, 1 if ties[at] else 1 + sum(other < ratios[at] for other in ratios), ties[at] and sum(ties) > 1
+        )
         for at in [first, *sorted(set(range(len(ratios))) - {first}, key=lambda at: (ratios[at], at))]
     ]
 
@@ -97,11 +85,11 @@ def by_definition(ratios, ties, costs):
 @given(st.lists(st.tuples(st.sampled_from([1, 1.04, 1.05, 1.06, 2, 3]), st.booleans(), st.sampled_from("abc"))))
 def test_places_are_as_defined_where_errors_are_the_same_too(rows):
     every = [(1.0, True, "c"), *rows]  # the lowest error
-    ratios, ties = [row[0] for row in every], [row[1] or row[0] < PRACTICAL_RATIO for row in every]
+    ratios, ties = [row[0] for row in every], [row[1] or row[0] < ranking.PRACTICAL_RATIO for row in every]
     costs = [(1.0, row[2]) for row in every]
-    assert list(places(ratios, ties, costs)) == by_definition(ratios, ties, costs)
+    assert list(ranking.places(ratios, ties, costs)) == by_definition(ratios, ties, costs)
     options = list(zip(ratios, costs, strict=True))
-    first = min(options, key=lambda one: preference(*one))
+    first = min(options, key=lambda one: ranking.preference(*one))
     near = [one for one in options if one[0] <= 1.05]
     assert first == min(near, key=lambda one: (one[1], one[0]))
 
@@ -146,7 +134,7 @@ def test_ranking_rules_hold_for_any_errors(rows, seed):
         base, value = lowest[:size].mean(), block.mean() / lowest[:size].mean()
         reach = stats.t.ppf(0.975, size - 1) * math.sqrt(max(aa - 2 * value * ab + value**2 * bb, 0)) / base
         ratios.append(value)
-        ties.append(block is lowest or value < PRACTICAL_RATIO or value - reach <= 1)
+        ties.append(block is lowest or value < ranking.PRACTICAL_RATIO or value - reach <= 1)
     order = by_definition(ratios, ties, [cost[protocol] for protocol, _ in pairs])
     assert [(row.pair, row.rank, row.tied) for row in table] == [(pairs[at], *place) for at, *place in order]
     for row in table:  # what is shown is what is compared, over however many repetitions
@@ -168,7 +156,7 @@ def test_a_pair_that_dropped_out_does_not_lead_by_repetitions_that_were_easy_for
     assert [row.pair[1] for row in table] == ["leader", "close", "dropped", "dropped later"]
     assert [row.rank for row in table] == [1, 1, 3, 4]
     assert [row.ratio.value for row in table] == pytest.approx([1, 1.01, 1.1, 1.2])
-    assert leading(errors) == ("p", "leader")
+    assert ranking.leading(errors) == ("p", "leader")
     assert contenders(errors).racing == {("p", "leader"), ("p", "close")}
 
 

@@ -3,18 +3,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from knowledge.making import ordered_cells
 from knowledge.making.cells import POPULATIONS, SimulatedCell
 from knowledge.making.fitting import profiles_in
-from knowledge.making.ordered_cells import (
-    INLYING,
-    OF_ALL_KINDS,
-    SLOW_REPETITIONS,
-    UNMARKED,
-    OrderedCell,
-    assemble_ordered,
-    ordered_cell,
-    simulate_ordered,
-)
+from knowledge.making.ordered_cells import UNMARKED, OrderedCell, assemble_ordered, ordered_cell, simulate_ordered
 from knowledge.making.populations import COLUMN, MARKS, OUTLYING, draw
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.making.workers import Workers
@@ -48,7 +40,11 @@ def test_every_pair_of_an_ordered_domain_is_simulated():
 
 @pytest.mark.parametrize(
     ("first", "smooth", "column", "columns"),
-    [(OF_ALL_KINDS, 2, COLUMN, 0), (UNMARKED, 1, COLUMN, POPULATIONS // 2), (INLYING, 1, OUTLYING, POPULATIONS // 2)],
+    [
+        (ordered_cells.OF_ALL_KINDS, 2, COLUMN, 0),
+        (UNMARKED, 1, COLUMN, POPULATIONS // 2),
+        (ordered_cells.INLYING, 1, OUTLYING, POPULATIONS // 2),
+    ],
 )
 def test_later_cells_are_mostly_smooth_and_half_of_the_last_ones_are_columns(first, smooth, column, columns):
     for index in range(first, first + 100):
@@ -117,7 +113,7 @@ def test_simulated_errors_are_those_of_the_pairs(pair):
     tally = protocol.sample_tally(rows, rng_for(0, "ordered", "collect", 7, pair[0]))
     answers = POSTPROCESSORS[pair[1]].compute(observe(protocol, tally, ORDERED)).reshape(2, -1, ONE.k)
     if pair == ("sw", "em"):
-        answers = answers[:, :SLOW_REPETITIONS]
+        answers = answers[:, : ordered_cells.SLOW_REPETITIONS]
     pairs = [*((ONE.protocol, method) for _, method in LEAVES.pairs), *CURVES.pairs]
     for own, count, errors in zip(answers, counts, measured.error, strict=True):
         expected = METRICS["emd"](own, count / ONE.n).mean()
