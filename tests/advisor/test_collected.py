@@ -48,17 +48,17 @@ def checked(values, protocol="oue", **options):
 )
 @over(frequency_oracles())
 def test_the_honest_raw_estimate_is_accepted_without_a_warning(protocol, *, sizes, collections):
-    """For each protocol up to 40 estimates with four checks each, wrong once in 10^6: 0.002 false alarms in all."""
+    """For each protocol up to 20 estimates with four checks each, wrong once in 10^6: 0.001 false alarms in all."""
     assert CHANCE == 1e-6
-    for k in sizes:
-        for shape in ("uniform", "zipf", "sparse", "spike", "gaussian"):
-            for n, epsilon in collections:
-                values = raw(protocol, k, n, shape, epsilon)
-                found = checked(values, protocol, epsilon=epsilon, n=n)
-                assert found.warnings == (), (k, shape, n, epsilon)
-                np.testing.assert_array_equal(found.observed.estimate, values)
-                again = checked(values * n, protocol, epsilon=epsilon, n=n)
-                np.testing.assert_allclose(again.observed.estimate, values, rtol=1e-12, atol=1e-15)
+    shapes = ("uniform", "zipf", "sparse", "spike", "gaussian")
+    for (row, shape), (column, k) in product(enumerate(shapes), enumerate(sizes)):
+        n, epsilon = collections[(row + column) % 2]
+        values = raw(protocol, k, n, shape, epsilon)
+        found = checked(values, protocol, epsilon=epsilon, n=n)
+        assert found.warnings == (), (k, shape, n, epsilon)
+        np.testing.assert_array_equal(found.observed.estimate, values)
+        again = checked(values * n, protocol, epsilon=epsilon, n=n)
+        np.testing.assert_allclose(again.observed.estimate, values, rtol=1e-12, atol=1e-15)
 
 
 def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted():
@@ -159,7 +159,7 @@ def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n, d
     assert (rounded == 0).sum() > 1
 
 
-@over(product(range(2), ["oue", "olh", "grr"]), slow=product(range(2, 5), ["oue", "rappor", "olh", "grr"]))
+@over(product([0], ["oue", "olh", "grr"]), slow=product(range(1, 4), ["oue", "rappor", "olh", "grr"]))
 def test_noise_larger_than_said_is_noticed(seed, protocol):
     """With 4 times the users, or a budget with noise half as large, the lower half of the noise is far too wide.
 
@@ -177,7 +177,7 @@ def test_noise_larger_than_said_is_noticed(seed, protocol):
         checked(values, protocol, n=N // 10, epsilon=4 * EPSILON)
 
 
-@over(product(range(2), ["oue", "olh", "grr"]), slow=product(range(2, 5), ["oue", "olh", "grr"]))
+@over(product([0], ["oue", "olh", "grr"]), slow=product(range(1, 4), ["oue", "olh", "grr"]))
 def test_noise_smaller_than_said_is_noticed_where_little_else_spreads(seed, protocol):
     """Even frequencies: the squares have a quarter of the mean said, 256 of them known to 9 %."""
     values = raw(protocol, K, N, "uniform", seed=seed)
@@ -203,7 +203,7 @@ def test_repairs_that_leave_no_zeros_are_recognised():
         assert any(words in warning for warning in checked(changed, "olh").warnings), words
 
 
-MANY, STREAMS = 200_000, 100
+MANY, STREAMS = 200_000, 60
 TWO = "two categories"  # that share all users
 
 
@@ -217,14 +217,14 @@ def estimates(protocol, shape, times=STREAMS):
 
 @over([TWO], slow=["zipf", "uniform"])
 def test_the_right_n_is_hardly_ever_doubted(shape):
-    """False alarms: at most two in a thousand, so more than 8 of 500 have a probability under 1e-5."""
+    """False alarms: at most two in a thousand, so more than 6 of 300 have a probability under 1e-5."""
     doubted = 0
     for protocol in ("grr", "oue", "olh", "hr", "pgr"):
         oracle, every = estimates(protocol, shape)
         origin = Origin(protocol, EPSILON, MANY)
         doubted += sum(spread_doubt(one, oracle.noise(MANY), origin) is not None for one in every)
     assert WARNED == 1e-3
-    assert doubted <= 8
+    assert doubted <= 6
 
 
 def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused():
@@ -237,8 +237,8 @@ def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused():
 
     def check(cell):
         (factor, words), protocol = cell
-        every = estimates(protocol, TWO)[1][:8]
-        assert sum(words in doubt(one, protocol, round(MANY * factor)) for one in every) >= 7
+        every = estimates(protocol, TWO)[1][:4]
+        assert sum(words in doubt(one, protocol, round(MANY * factor)) for one in every) >= 3
 
     factors = [(8, "is smaller than given"), (1 / 8, "is larger than given")]
     assert failures(product(factors, ["grr", "oue"]), check) == {}

@@ -107,8 +107,8 @@ def test_the_docs_quote_the_page_of_their_command(run, tmp_path):
 
 
 def test_several_reports_of_one_person_are_one_promise(run, tmp_path):
-    text = decision(run, tmp_path, "choose --n 100k --k 18 --within 1 --sensitive high --times 2")  # twice ε = 0.5
-    assert f"at most {math.ceil(100 / (1 + math.exp(-1)))} of 100 cases" in text
+    text = decision(run, tmp_path, "choose --n 100k --k 4 --within 1 --sensitive high --times 2")  # twice ε = 0.44
+    assert f"at most {math.ceil(100 / (1 + math.exp(-0.88)))} of 100 cases" in text
 
 
 def test_so_many_open_answers_are_as_exact():
@@ -123,7 +123,7 @@ def test_so_many_open_answers_are_as_exact():
 
 def test_dice_keep_the_budget_as_far_as_they_can():
     some = 0
-    for k, epsilon in product(range(2, 13), np.geomspace(0.1, 8, 25).tolist()):
+    for k, epsilon in product(range(2, 13), np.geomspace(0.1, 8, 13).tolist()):
         device = device_for(k, epsilon, 1000)
         if device is None:
             assert k * math.ceil(360 / (math.expm1(epsilon) + k)) >= 360  # not even the spinner has an outcome left
@@ -132,13 +132,13 @@ def test_dice_keep_the_budget_as_far_as_they_can():
         answers = [[device.answer(outcome, own) for outcome in outcomes] for own in range(k)]
         chances = [[Fraction(row.count(answer), device.outcomes) for answer in range(k)] for row in answers]
         assert all(sum(row) == 1 for row in chances)
-        loss = max(a / b for one, other in product(chances, chances) for a, b in zip(one, other, strict=True))
+        loss = max(max(column) / min(column) for column in zip(*chances, strict=True))
         assert math.log(loss) == pytest.approx(device.epsilon, rel=1e-12)
         assert device.epsilon <= epsilon * (1 + 1e-12)
         if device.each > 1:  # with one outcome fewer for each answer it would break the promise
             assert math.log1p((device.truth + k) / (device.each - 1)) > epsilon
         some += 1
-    assert some > 200
+    assert some > 100
     assert device_for(13, 1.0, 1000) is None
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from advisor.cli.app import main
 from advisor.cli.run import FORMATS, write
+from advisor.extensions.audit.answer import answer
 from advisor.show.model import Badge, Tone
 from tests.cells import over
 
@@ -40,10 +41,10 @@ ANSWERS = (  # kind, reasons, command line
     ("do_not_collect", "nothing_asked", "choose --n 2000 --k 18 --within 10 --sensitive high --times 1"),
     ("simulate_first", "not_covered", "choose --n 500 --k 3 --within 5 --sensitive medium --times 1"),
     ("do_not_collect", "unsure", "choose bands.csv --instant --n 5000 --within 0.92 --sensitive medium --times 1"),
-    ("reached", "", "plan --eps 1 --k 8 --target 0.1 --instant"),
-    ("met_at_once", "", "plan --eps 8 --k 8 --target 0.5 --instant"),
-    ("no_data_needed", "", "plan --eps 1 --k 8 --target 0.9 --instant"),
-    ("out_of_reach", "", "plan --eps 1 --k 8 --target 0.00001 --instant"),
+    ("reached", "", "plan --eps 1 --k 8 --target 0.1 --instant -p grr,oue"),
+    ("met_at_once", "", "plan --eps 8 --k 8 --target 0.5 --instant -p grr,oue"),
+    ("no_data_needed", "", "plan --eps 1 --k 8 --target 0.9 --instant -p grr,oue"),
+    ("out_of_reach", "", "plan --eps 1 --k 8 --target 0.00001 --instant -p grr,oue"),
     ("worth_it", "", "--eps 0.1,1,4 --k 18 --n 2000 -p grr,oue"),
     ("marginal", "more_than_half", "--eps 0.1,1 --k 18 --n 1000 -p grr,oue"),
     ("no_better_than_no_data", "more_than_half not_certain", "--eps 0.1,0.2 --k 18 --n 2000 -p grr,oue"),
@@ -77,7 +78,7 @@ def written(tmp_path, monkeypatch, capsys):
     texts = {}
 
     def write_all(document, output, target, view):
-        for name in (*FORMATS, "quiet value"):
+        for name in (*FORMATS, "quiet value", "quiet csv"):
             capsys.readouterr()
             # Pictures take time, and stand behind what is read first.
             shown, in_format = replace(document, sections=tuple), replace(output, format=name.split()[-1])
@@ -85,6 +86,7 @@ def written(tmp_path, monkeypatch, capsys):
             texts[name] = tuple(capsys.readouterr())
 
     monkeypatch.setattr("advisor.cli.run.write", write_all)
+    monkeypatch.setattr("advisor.extensions.audit.command.answer_apart", answer)  # and not in another process
 
     def call(line):
         texts.clear()
@@ -110,24 +112,23 @@ def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, r
     for name in ("table", "plain"):
         assert texts[name][0].startswith(f"{words} {numbers}".strip())
     assert texts["markdown"][0].replace("\\", "").startswith(f"**{badge}:** {text}" if badge else text)
-    answer = re.search(r'<section class="verdict"> ?<p class="answer[^>]*>(.*?)</p>', texts["html"][0])
-    assert unescape(re.sub("<.*?>", "", answer[1])) == f"{badge} {text}".strip()
+    shown = re.search(r'<section class="verdict"> ?<p class="answer[^>]*>(.*?)</p>', texts["html"][0])
+    assert unescape(re.sub("<.*?>", "", shown[1])) == f"{badge} {text}".strip()
     said = f"verdict: {words} {numbers}".strip()
     assert [texts[name][1].startswith(said) for name in ("csv", "value")] == [True, True]
     assert (said in texts["quiet value"][1]) == (Badge(badge).tone != Tone.GOOD)
 
 
-def test_rows_of_several_metrics_come_with_the_verdict_on_each(run):
-    for line in ("--eps 0.7 --k 64 --n 5000", "--eps 0.1,0.7 --k 64 --n 5000"):
+def test_rows_of_several_metrics_come_with_the_verdict_on_each(written):
+    for epsilon in ("0.7", "0.1,0.7"):
+        texts = written(f"--eps {epsilon} --k 64 --n 5000 -p oue -m topk,l1")
         for form in ("csv", "value"):
-            said = [run(*line.split(), "-m", "topk,l1", "--format", form, *more)[2] for more in ((), ("-q",))]
+            said = [texts[name][1] for name in (form, f"quiet {form}")]
             badges = [re.findall(r"^verdict: ([\w ]+): for (\w+),", text, re.MULTILINE) for text in said]
             assert [metric for _, metric in badges[0]] == ["topk", "l1"]
             assert badges[1] == badges[0][-1:] == [("Almost", "l1")]
 
 
-def test_an_interval_that_reaches_no_data_is_never_called_almost(run, tmp_path):
-    sample = tmp_path / "fruit.csv"
-    sample.write_text(FILES["fruit.csv"], encoding="utf-8")
+def test_an_interval_that_reaches_no_data_is_never_called_almost(written):
     for budgets in ("1", "0.5,1"):
-        assert run("--eps", budgets, str(sample), *FEW.split())[1].startswith("Nothing is sure: ")
+        assert written(f"--eps {budgets} fruit.csv {FEW}")["table"][0].startswith("Nothing is sure: ")

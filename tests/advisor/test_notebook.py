@@ -82,13 +82,16 @@ def test_intervals_are_those_of_the_command_line(advice, raw):
 
 def test_bits_that_are_true_or_false_are_counted_in_frames_too():
     bits = PROTOCOLS["oue"](4, 1.0).perturb(rng_for(0, "bits").integers(4, size=500), rng_for(1, "bits")).astype(bool)
-    pd.testing.assert_series_equal(*(reports(held, "oue", eps=1.0).apply() for held in (bits, pd.DataFrame(bits))))
+    few = {"method": "norm_sub", **ALONE}
+    pd.testing.assert_series_equal(
+        *(reports(held, "oue", eps=1.0, **few).apply() for held in (bits, pd.DataFrame(bits)))
+    )
 
 
 def test_reports_of_a_tree_are_counted_alike_with_names_of_columns(tmp_path, monkeypatch):
     """The first bit was read as the number of a node."""
     monkeypatch.setattr("advisor.api.collected._advice", lambda request, _: request.collected.observed.tally.counts)
-    rows = PROTOCOLS["tree"](8, 1.0).perturb(rng_for(0, "of a tree").integers(3, size=2000), rng_for(1, "of a tree"))
+    rows = PROTOCOLS["tree"](8, 1.0).perturb(rng_for(0, "of a tree").integers(3, size=300), rng_for(1, "of a tree"))
     known = reports(rows, "tree", eps=1.0, k=8).tolist()
     frame = pd.DataFrame(rows)
     for names in (frame.columns, ["h", *(f"node{at}" for at in range(8))], ["height", *(f"b{at}" for at in range(8))]):
@@ -121,14 +124,15 @@ def test_both_names_of_the_package_have_all_that_is_public():
 
 
 def test_every_answer_of_a_function_has_its_verdict_everywhere_and_names_keywords():
-    advised, few = advise(1.0, k=16), {"simulation": Simulation(repetitions=3)}
+    two = {"protocol": ["oue", "ss"]}
+    advised = advise(1.0, k=16, **two)
     answers = [
         (advised, "Tied"),
-        (advise(0.1, k=1000, n=1000), "Do not collect"),
+        (advise(0.1, k=100, n=100, **two), "Do not collect"),
         (advise(1.0, k=16, limits=Limits(max_bits=1)), "Nothing is left"),
         (advisor.pareto(advised), "Collect"),
-        (advisor.plan(target=0.1, eps=1.0, k=16, instant=True), "Collect"),
-        (advisor.sweep(eps=[1, 2], n=1000, k=4, protocol="grr", **few), "Tied"),
+        (advisor.plan(target=0.1, eps=1.0, k=16, instant=True, **two), "Collect"),
+        (advisor.sweep(eps=[1, 2], n=1000, k=4, protocol="grr", simulation=Simulation(repetitions=3)), "Tied"),
         (advisor.memoise(1.0, epsilon_forever=2.0, rounds=3, k=16), "Use"),
         (advisor.audit(1.0, k=4, protocol="grr", attack=AttackSettings(trials=2000)), ""),
     ]

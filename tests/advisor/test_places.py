@@ -18,7 +18,7 @@ from tests.advisor.cli_answers import answered, refused
 from tests.advisor.inputs.reading import put
 
 PLAIN = ["places", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
-METRIC = [*PLAIN, "--privacy", "metric", "--radius", "2"]
+METRIC = [*PLAIN, "--privacy", "metric", "--radius", "2", "-m", "l1"]  # the usual metric takes most of the time
 QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
 
 
@@ -168,7 +168,7 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run, visit
     names = ["krr", "planar-geometric", "optimal", "optimal-uniform"]
     np.save(tmp_path / "own.npy", krr(9, 1.0).matrix)
     own = ("--channel", tmp_path / "own.npy")
-    answer = answered(run, *CURVE, visits, *own, "-p", ",".join(names), "--curve", "1,3")
+    answer = answered(run, *CURVE, visits, *own, "-p", ",".join(names), "-m", "l1", "--curve", "1,3")
     curve = {(row["mechanism"], row["epsilon"]): row for row in answer["curve"]}
     assert len(curve) == len(answer["curve"]) == 4 * 2 + 1  # and the own one; no block is smaller
     read = places_request(
@@ -188,7 +188,7 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run, visit
     ):
         assert curve[key]["expected_distance"] == pytest.approx(channel.expected_distance(truth, distances))
         assert curve[key]["adversary_error"] == pytest.approx(channel.adversary_error(truth, distances))
-    larger = [*CURVE, visits, "-p", "krr", "--curve", "1"]
+    larger = [*CURVE, visits, "-p", "krr", "-m", "l1", "--curve", "1"]
     larger[larger.index("3x3")] = "4x4"
     block = answered(run, *larger)["curve"][-1]
     assert (block["mechanism"], block["epsilon_any_two"]) == ("cloaking 3x3", None)

@@ -33,7 +33,7 @@ def made(key, cells=GRID, epsilon=1.3, method="ibu"):
     return CodedCollection(key, method, cells.places.k, epsilon, cells=cells)
 
 
-def is_lawful(source, key, cells, *, value=7, draws=6_000):
+def is_lawful(source, key, cells, *, value=7, draws=3_000):
     """Whether reports of a client have the law of the matrix, which is summed or integrated without a client."""
     client, entropy = module_of(source), seeded(1)
     law = dict(enumerate(cells.channel(key, 1.3).matrix[value].tolist()))

@@ -122,7 +122,7 @@ def unread(*words):
 
 
 def test_a_reader_that_goes_away_leaves_success():
-    assert unread("--eps", "1", "--k", "16", "--format", "csv", "-q") == (0, "")
+    assert unread("epsilon", "--eps", "1", "--format", "csv", "-q") == (0, "")
 
 
 def typed(arguments, keys, **environment):

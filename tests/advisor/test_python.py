@@ -91,7 +91,7 @@ def test_places_and_choices_are_those_of_the_command(tmp_path):
     told = [places(source, 1.0, **asked, columns=columns) for source, columns in both]
     assert told[0].best("emd") == told[1].best("emd")
     assert told[0].summary == told[1].summary
-    assert choose(n=2000, k=18, within=1.0, sensitive="medium").epsilon is None
+    assert choose(n=2000, k=18, within=30.0, sensitive="medium").epsilon is None
     with pytest.raises(InputError, match="n= is missing: give the number of people, for example n=2000"):
         choose(k=18)
 

@@ -1,5 +1,6 @@
 import csv
 import io
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -70,14 +71,14 @@ def test_the_winner_is_the_pair_that_a_ranking_names():
     assert {cell.winner.protocol for cell in swept.cells} <= {"pgr", "ss"}  # of like precision: the cheaper report
 
 
-def test_the_numbers_do_not_depend_on_the_jobs():
-    assert small(simulation=Simulation(repetitions=10, jobs=2)).cells == small().cells
-
-
-@pytest.mark.slow
-def test_the_numbers_do_not_depend_on_a_cluster():
-    pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
-    assert small(simulation=Simulation(repetitions=10, jobs=2), cluster=Cluster(backend="dask")).cells == small().cells
+@pytest.mark.parametrize(
+    "backend", ["threading", *(pytest.param(name, marks=pytest.mark.slow) for name in ("loky", "dask"))]
+)
+def test_the_numbers_do_not_depend_on_the_jobs(backend):
+    if backend == "dask":
+        pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
+    jobs = {"simulation": Simulation(repetitions=10, jobs=2), "cluster": Cluster(backend=backend)}
+    assert small(**jobs).cells == small().cells
 
 
 def test_exact_ties_are_counted():
@@ -129,7 +130,7 @@ def simulated(monkeypatch):
 
     def counted(question, place):
         places.append(place)
-        return simulate_cells(question, place)
+        return simulate_cells(*pickle.loads(pickle.dumps((question, place))))  # noqa: S301 - as another process gets it
 
     monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cells", counted)
     return places

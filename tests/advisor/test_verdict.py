@@ -68,7 +68,8 @@ def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_fre
         k, epsilon, n = int(rng.integers(2, 60)), float(rng.uniform(0.3, 4)), int(10 ** rng.uniform(3, 6))
         counts = rng.multinomial(20_000, rng.dirichlet(np.full(k, rng.uniform(0.3, 3))))
         sample = {f"v{place}": count for place, count in enumerate(counts.tolist()) if count}
-        answer = advise(epsilon, sample_counts=sample, n=n, ordered=False, instant=True, protocol=["grr", "oue"])
+        few = {"protocol": ["grr", "oue"], "method": "norm_sub", "instant": True}
+        answer = advise(epsilon, sample_counts=sample, n=n, ordered=False, **few)
         data = json.loads(answer.to_json())
         least = smallest_detectable(PROTOCOLS[answer.best.protocol](len(sample), epsilon), n)
         assert {*data["undetectable"]} == {label for label, count in sample.items() if count / 20_000 < least}
@@ -83,10 +84,10 @@ def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_fre
 
 @over(
     [
-        ("--eps 1 --n 20k --instant", ["9 of 12", "verdict is about the other 3"]),
-        ("--eps 0.5,4 --n 20k --instant", ["Of 12 categories", ": 9 at ε = 0.5, 2 at ε = 4."]),
-        ("pareto --eps 1 --n 20k --max-reps 20", ["9 of 12"]),
-        ("plan --eps 1 --target 0.2 --instant", ["9 of 12"]),
+        ("--eps 1 --n 20k --instant -p oue,ss", ["9 of 12", "verdict is about the other 3"]),
+        ("--eps 0.5,4 --n 20k --instant -p oue,ss", ["Of 12 categories", ": 9 at ε = 0.5, 2 at ε = 4."]),
+        ("pareto --eps 1 --n 20k --instant -p oue,ss", ["9 of 12"]),
+        ("plan --eps 1 --target 0.2 --instant -p oue,ss", ["9 of 12"]),
         ("choose --n 20k --within 1 --sensitive high --times 1 --instant", ["9 of 12"]),
     ]
 )
@@ -136,11 +137,12 @@ def test_a_large_budget_falls_less_short_than_its_error():
 
 
 def test_the_command_is_one_that_plans_what_was_asked_for(run, bands):
+    few = ("--instant", "--method", "norm_sub", "--format", "json")
     for more in ((), ("--deployable",)):
-        asked = ("--eps", "1", bands, "--instant", "--format", "json", "--counts", "count", *more)
+        asked = ("--eps", "1", bands, "--counts", "count", *few, *more)
         words = shlex.split(json.loads(run(*asked)[1])["worth_it_with"]["command"])
         assert (words[:2], words[-1]) == (["ldp-advise", "plan"], bands)
-        code, out, _ = run(*words[1:], "--instant", "--format", "json")
+        code, out, _ = run(*words[1:], *few)
         planned = json.loads(out)
         assert code == 0
         assert planned["value"] > 2000

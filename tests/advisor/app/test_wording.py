@@ -12,7 +12,7 @@ from advisor.question.settings import Limits
 from tests.cells import over
 
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
-STATES = ("goal=compare&file=f&name=fruit.csv",)
+STATES = ("goal=compare&file=f&name=fruit.csv&protocol=oue,grr",)
 MORE_STATES = (
     "goal=plan&n=20000&deployable=yes&k=8",
     "goal=plan&eps=1&n=20000&deployable=yes&bits=4",

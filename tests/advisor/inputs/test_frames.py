@@ -12,6 +12,7 @@ from advisor.question.cleaning import Cleaning
 from advisor.question.question import Question
 from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Columns, Terms
+from tests.advisor.estimates import ALONE
 from tests.advisor.inputs.reading import put, refusal
 from tests.cells import failures
 
@@ -169,7 +170,7 @@ def test_what_is_ambiguous_is_refused_in_one_line():
 
 def test_labels_beside_an_estimate_with_labels_order_it_and_move_no_value():
     values = pd.Series([0.5, 0.3, 0.2], index=["home", "news", "mail"])
-    told = {"protocol": "oue", "eps": 2.0, "n": 10_000}
+    told = {"protocol": "oue", "eps": 2.0, "n": 10_000, "method": "norm_sub", **ALONE}
     assert estimate(values, labels=["mail", "news", "home"], **told).intervals()["raw"].to_dict() == values.to_dict()
     assert estimate(values.to_numpy(), labels=[*"abc"], **told).intervals()["raw"].to_dict() == {
         "a": 0.5,

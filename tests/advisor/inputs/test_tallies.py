@@ -121,7 +121,7 @@ def test_tallies_that_do_not_go_together_are_refused(run, tmp_path):
 
 
 def test_a_tally_is_answered_as_the_reports_are(run, tmp_path):
-    files = written(tmp_path, "olh", rows("olh", 1500))
+    files = written(tmp_path, "olh", rows("olh", 4000))
     few = ("--reps", "2", "--method", "norm", "--surrogate", "norm_sub", "--next-protocol", "grr")
     asked = ("-p", "olh", "--eps", "1", "--k", K)
     parts = [str(Path(path).with_suffix(".json")) for path in files]
