@@ -41,12 +41,12 @@ def test_the_table_is_complete_and_says_how_it_was_made():
     assert "1,000,000 trials" in TEXT
 
 
-# GRR, and the protocols that are audited in under a second: among them the two with reports of one symbol.
+# Those that are audited in under a second: among them the two with reports of one symbol.
 @pytest.mark.parametrize(
     ("key", "k", "epsilon"),
     [
         ("grr", 25, 0.25),
-        ("oue", 25, 4.0),
+        pytest.param("oue", 25, 4.0, marks=pytest.mark.slow),
         pytest.param("pgr", 25, 6.0, marks=pytest.mark.slow),
         pytest.param("grr", 200, 10.0, marks=pytest.mark.slow),
         pytest.param("hr", 50, 2.0, marks=pytest.mark.slow),

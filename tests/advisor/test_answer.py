@@ -18,7 +18,7 @@ from simulator.domain import Attackers, Domain
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import QUICK, SCHEMA
-from tests.advisor.estimates import grouped, quick
+from tests.advisor.estimates import ALONE, grouped, quick
 from tests.cells import over
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
@@ -42,7 +42,7 @@ def test_several_metrics_are_answered_by_the_same_collections_and_compared_with_
             for method in ("none", "norm_sub")
         )
         assert row.p == pytest.approx(ttest_rel(ours, theirs).pvalue)
-    collected = estimate([0.5, 0.4, 0.1], "grr", eps=1, n=1000, simulation=Simulation(repetitions=20))
+    collected = estimate([0.5, 0.4, 0.1], "grr", eps=1, n=1000, method="norm_sub", **ALONE)
     with pytest.raises(InputError, match="simulated from a sample, not for an estimate"):
         collected.compare("norm_sub")
     with pytest.raises(InputError, match="this answer was predicted"):

@@ -42,7 +42,7 @@ def test_budgets_at_which_constraints_leave_nothing_are_named(run):
 
 
 def test_of_several_attributes_all_users_count_as_where_one_budget_is_given(run):
-    words = ("rounds", "--rounds", "1", "--k", "16", "--n", "1M", "--attributes", "10", "--solution", "smp")
+    words = "rounds --rounds 1 --k 16 --n 1M --attributes 10 --solution smp -p oue,ss --method norm_sub,none".split()
     for row in answered(run, *words, "--eps", "1,2")["budgets"]:
         alone = answered(run, *words, "--eps", str(row["eps"]))
         assert row["n"] == alone["request"]["n"] == 100_000
@@ -53,8 +53,9 @@ def test_of_several_attributes_all_users_count_as_where_one_budget_is_given(run)
 
 def test_a_missing_budget_is_priced_for_the_question_at_hand(run, states):
     fruit = {"sample_counts": {"apple": 500, "banana": 300, "cherry": 150, "date": 50}, "instant": True}
-    office = ("--k", "18", "--n", "2000")
+    office, two = ("--k", "18", "--n", "2000"), {"protocol": ["grr", "oue"], "method": ["norm_sub", "none"]}
     for words, sample in (((states,), fruit), (office, {"k": 18, "n": 2000}), (("pareto", states), fruit)):
+        words = (*words, "-p", "grr,oue", "--method", "norm_sub,none")
         code, out, err = run(*words)
         assert (code, out) == (2, "")
         lines = err.splitlines()
@@ -65,5 +66,5 @@ def test_a_missing_budget_is_priced_for_the_question_at_hand(run, states):
         SCHEMA.validate(error)
         assert code == 2
         for row in error["error"]["examples"]:
-            best = advise(row["eps"], **sample).best
+            best = advise(row["eps"], **sample, **two).best
             assert (row["protocol"], row["error"]) == (best.protocol, pytest.approx(best.error))

@@ -71,37 +71,22 @@ def test_cite_of_an_answer_tells_its_promise_its_attack_and_all_that_was_compare
         code, out, err = run("cite", saved, "--format", "json")
         return json.loads(out)["paragraph"] if code == 0 else err
 
-    few = ("--reps", "4", "--max-reps", "4", "-p", "grr,oue", "--method", "none,norm_sub", states)
-    shuffled = paragraph("shuffler", "--central-eps", "1", "--delta", "1e-6", "--k", "20", "--n", "100k")
+    two = ("-p", "grr,oue", "--method", "none,norm_sub")
+    shuffled = paragraph("shuffler", "--central-eps", "1", "--delta", "1e-6", "--k", "20", "--n", "100k", *two)
     assert r"with which shuffled reports keep $\varepsilon = 1$ and $\delta = 1e-06$ together" in shuffled
+    few = ("--reps", "4", "--max-reps", "4", *two, states)
     feared = paragraph("fakes", "--eps", "1", "--threat", "0.05", *few)
     assert r"under a maximal gain attack by 5\,\% of the users" in feared
     whole, cut = (paragraph("--eps", "1", "--n", "1e5", *more, *few) for more in ((), ("--top", "1")))
     assert re.sub(": 4 pairs", "", whole.partition(" simulated")[0]).split() == cut.partition(" simulated")[0].split()
-    for words in (("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant"), ("--eps", "1,2", "--k", "16")):
-        assert "holds no ranking and no sweep" in paragraph(*words)
+    for words in ("plan --target 0.1 --eps 1 --k 16 --instant", "--eps 1,2 --k 16"):
+        assert "holds no ranking and no sweep" in paragraph(*words.split(), *two)
 
 
 def test_mechanisms_for_places_are_cited(run, tmp_path):
     places, saved = ROOT / "examples" / "visits.csv", str(tmp_path / "places.json")
-    run(
-        "places",
-        str(places),
-        "--eps",
-        "1",
-        "--privacy",
-        "metric",
-        "--radius",
-        "9",
-        "--grid",
-        "4x4",
-        "--reps",
-        "4",
-        "--max-reps",
-        "4",
-        "-o",
-        saved,
-    )
+    words = "--eps 1 --privacy metric --radius 9 --grid 4x4 -m l1 --method none --reps 4 --max-reps 4"
+    run("places", str(places), *words.split(), "-o", saved)
     assert r"planar\_laplace (truncated planar Laplace) \cite{andres" in run("cite", saved)[1]
 
 

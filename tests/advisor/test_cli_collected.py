@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import advisor
-from advisor import Simulation
+from advisor import Limits, Simulation
 from advisor.answers.rank.apply import frequency_interval
 from advisor.inputs.reports.settings import PARAMETERS as FLAGS
 from simulator import PROTOCOLS
@@ -23,11 +23,12 @@ def on_stdin(monkeypatch, text):
 
 
 def test_the_command_gives_what_the_function_gives_also_on_standard_input(run, estimate, monkeypatch):
-    words = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json")
+    words = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--max-bits", "4", "--format", "json")
     code, out, err = run(*words, estimate)
     assert (code, err) == (0, "")  # no privacy notice: an estimate is protected already
     asked = {"method": ["none", "norm_sub"], "ordered": True, "simulation": Simulation(repetitions=4)}
-    given = advisor.estimate(raw(), "oue", eps=1.0, n=N, **asked)
+    given = advisor.estimate(raw(), "oue", eps=1.0, n=N, limits=Limits(max_bits=4), **asked)
+    assert given.next_round is not None
     on_stdin(monkeypatch, estimate_text(raw()))
     expected, piped = answer(given.to_json()), answer(run(*words, "-")[1])
     for data in (answer(out), piped):

@@ -49,8 +49,8 @@ def test_the_commands_of_the_page_run(run, folder, monkeypatch):
 
 
 def test_a_budget_that_rests_on_a_shuffler_is_never_without_it(run, folder):
-    promise = ("--central-eps", "0.5", "--delta", "1e-8", "--n", "100000")
-    run("shuffler", *promise, "--k", "64", "--format", "json", "--output", "answer.json")
+    promise = "--central-eps 0.5 --delta 1e-8 --n 100000 --k 64 -p grr,oue --method norm_sub"
+    run("shuffler", *promise.split(), "--format", "json", "--output", "answer.json")
     assert run("code", "answer.json", "--to", "new", "--quiet")[0] == 0
     done = subprocess.run([sys.executable, "check.py"], cwd=folder / "new", capture_output=True, check=False)
     assert done.returncode == 0

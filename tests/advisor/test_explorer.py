@@ -86,6 +86,7 @@ def test_an_error_in_bins_is_in_the_unit_of_the_data():
         instant=True,
         n=10_000,
         cleaning=Cleaning(bin_width=10, edges=(0, 80), unit="years"),
+        **MENU,
     )
     explorer, best = shown_outlook(advice), advice.best
     first, second = (dial.at for dial in explorer.dials)

@@ -96,7 +96,7 @@ def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise():
 
 # Audits
 
-AUDIT = ("audit", "--k", "10", "--eps", "1", "--trials", "20000")
+AUDIT = ("audit", "--k", "10", "--eps", "1", "--trials", "5000")
 
 
 def test_audits_of_devices_that_remember_stop_at_the_permanent_budget(run):

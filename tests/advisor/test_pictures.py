@@ -72,7 +72,10 @@ def test_a_clipped_estimate_is_drawn_as_it_was_given_with_the_intervals_of_the_t
     assert shown.high.tolist() == table["high"].tolist()
 
 
-@pytest.mark.parametrize("given", [{"eps": 1.0}, {"promise": CentralPromise(central_epsilon=1.0, delta=1e-8)}])
+CENTRAL = {"promise": CentralPromise(central_epsilon=1.0, delta=1e-8)}
+
+
+@pytest.mark.parametrize("given", [{"eps": 1.0}, pytest.param(CENTRAL, marks=pytest.mark.slow)])
 def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(given):
     answer = plan(target=0.2, k=16, protocol="grr", method="norm_sub", instant=True, **given)
     figure = plan_figure(answer)

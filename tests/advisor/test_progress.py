@@ -7,7 +7,7 @@ COMMANDS = {  # and a stage of each
     f"--eps 1 {FEW} FRUIT": "leaders, round 1 of at most 2",
     f"--eps 1 --bias {FEW} FRUIT": "the named pair afresh",
     f"fakes --eps 1 --threat 0.05 {FEW} FRUIT": "nobody attacks",
-    "estimate -p oue -e 1 --n 10000 --reps 4 ESTIMATE": "all pairs",
+    "estimate -p oue -e 1 --n 10000 --reps 4 --next-protocol grr,oue ESTIMATE": "all pairs",
     "sweep --eps 1,2 --n 1000 --k 4,8 -p oue,grr --method none --reps 4 --jobs 1": "cell 3 of 4",
     "plan --target 0.3 --n 1e6 --k 64 -p oue --method none,norm_sub": "oue with norm_sub: ε = ",
     "places FRUIT --privacy metric --radius 1 --eps 2 --reps 4 --max-reps 8 --ordered": "all pairs",

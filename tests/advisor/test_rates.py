@@ -115,7 +115,8 @@ def test_answers_that_are_forced_unevenly_need_their_order(run, tmp_path):
     estimate = ("estimate", raw, "--n", "2000", "--protocol", "grr", *rates, "--domain", order)
     for at, words in enumerate(((*reports, *rates, "--domain", order), ("reports", "--merge", str(tally)), estimate)):
         applied = tmp_path / f"{at}.csv"
-        code, out, _ = run(*words, "--method", "none", "--apply", str(applied), "--verbose", "--reps", "4")
+        few = ("--method", "none", "--reps", "4", "--next-protocol", "grr")
+        code, out, _ = run(*words, *few, "--apply", str(applied), "--verbose")
         assert (code, "that guess is right in 87.5 %" in out, "of a report '1'" in out) == (0, True, True)
         figures.append(np.loadtxt(applied, delimiter=",", skiprows=1))
     assert figures[0][:, :2] == pytest.approx(np.array([[1, (0.39 - 1 / 6) / 0.75], [0, 1 - (0.39 - 1 / 6) / 0.75]]))
@@ -143,7 +144,7 @@ def test_what_is_no_p_and_q_of_a_protocol_is_refused(rates, more, says):
 
 def test_the_commands_take_p_and_q_and_tallies_keep_them(run, tmp_path):
     sums = put(tmp_path, "sums.csv", "total,a,b,c\n10000,5520,4480,4010\n")
-    words = ("--reps", "4", "--method", "none", "--format", "json")
+    words = ("--reps", "4", "--method", "none", "--next-protocol", "grr", "--format", "json")
     rates = ("--protocol", "rappor", "--p", "0.8", "--q", "0.3")
     first = json.loads(run("reports", sums, "--counts", "total", *rates, *words)[1])
     assert first["request"]["eps"] == pytest.approx(np.log(0.8 * 0.7 / (0.3 * 0.2)))

@@ -7,7 +7,7 @@ from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
 
 COUNTS = apportion(frequencies("zipf", 40), 20_000)
-ASKED = {"sample_counts": COUNTS, "protocol": "oue", "simulation": Simulation(repetitions=10, max_repetitions=10)}
+ASKED = {"sample_counts": COUNTS, "protocol": "oue", "simulation": Simulation(repetitions=4, max_repetitions=4)}
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,11 @@ from advisor.answers.rank.trade_offs import best_for_single_categories, compromi
 from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
 from simulator.ranking import paired_ratio, preference
-from tests.advisor.cli_answers import answered
+from tests.advisor.cli_answers import QUICK, answered
 from tests.cells import over
 
-MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
+MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub")
+REPEATED = ("--reps", "12", "--max-reps", "12")
 SEVERAL = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
 WEIGHTS = 1 / np.arange(1, 65) ** 1.2
 
@@ -23,10 +24,10 @@ WEIGHTS = 1 / np.arange(1, 65) ** 1.2
 SPIKES = np.floor(100_000 * np.random.default_rng(1).permutation(WEIGHTS / WEIGHTS.sum())).astype(int)
 
 
-def answer(run, folder, metrics):
+def answer(run, folder, metrics, *more):
     path = folder / "spikes.csv"
     path.write_text("value,count\n" + "".join(f"{value},{count}\n" for value, count in enumerate(SPIKES)))
-    return answered(run, str(path), "--eps", "2", *MENU, "--metric", metrics)
+    return answered(run, str(path), "--eps", "2", *MENU, *(more or REPEATED), "--metric", metrics)
 
 
 def worst_ratio(tables, pair):
@@ -45,9 +46,9 @@ def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run
     assert (both["first"], both["in_first_tier"]) == (False, False)
     assert max(both["ratios"].values()) == worst_ratio(tables, best)
     assert list(both["ratios"]) == ["emd", "l1"]
-    everywhere = answer(run, tmp_path, "l1,mae")["compromise"]
+    everywhere = answer(run, tmp_path, "l1,mae", *QUICK)["compromise"]
     assert (everywhere["first"], everywhere["in_first_tier"]) == (True, True)
-    assert answer(run, tmp_path, "emd")["compromise"] is None
+    assert answer(run, tmp_path, "emd", *QUICK)["compromise"] is None
     # Better at each than what is best for the other alone.
     assert both["ratios"]["l1"] < next(row["ratio_to_best"] for row in tables[1] if row["protocol"] == "tree")
     assert both["ratios"]["emd"] < next(

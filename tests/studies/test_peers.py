@@ -129,12 +129,15 @@ def stand_in(protocol, client):
     )
 
 
-@pytest.mark.parametrize("epsilon", [1.0, *(pytest.param(epsilon, marks=pytest.mark.slow) for epsilon in (0.5, 2.0))])
-def test_the_bound_of_the_known_leak_is_below_what_it_reveals_and_above_the_promise(epsilon):
+@pytest.mark.parametrize(
+    ("epsilon", "trials"),
+    [(1.0, 5000), *(pytest.param(epsilon, 20_000, marks=pytest.mark.slow) for epsilon in (0.5, 2.0))],
+)
+def test_the_bound_of_the_known_leak_is_below_what_it_reveals_and_above_the_promise(epsilon, trials):
     """The own bit is 1 with (1 + q)/2 for a 1/2: e^loss = e^epsilon (1 + q)/(1 - q)."""
     q = 1 / (math.exp(epsilon) + 1)
     loss = epsilon + math.log((1 + q) / (1 - q))
-    found = audit_client(unary, SIZE, epsilon, "oue", trials=20_000, attack="pair", alpha=1e-4)
+    found = audit_client(unary, SIZE, epsilon, "oue", trials=trials, attack="pair", alpha=1e-4)
     assert epsilon < found.epsilon_lower_bound < loss < found.epsilon_upper_bound
 
 
@@ -143,7 +146,7 @@ def test_the_order_of_a_subset_reveals_more_than_is_promised_and_the_set_does_no
     epsilon, size = 1.0, 7
     loss = epsilon + math.log(size * (SIZE - 1) / (SIZE - size))
     as_set = audit_client(subset, SIZE, epsilon, "ss", trials=4_000)
-    first = audit_client(subset, SIZE, epsilon, support=audit_peers.first_entry, trials=4_000, alpha=1e-4)
+    first = audit_client(subset, SIZE, epsilon, support=audit_peers.first_entry, trials=1_000, alpha=1e-4)
     assert not as_set.leaks
     assert epsilon < first.epsilon_lower_bound < loss < first.epsilon_upper_bound
 

@@ -51,10 +51,10 @@ def test_the_pair_that_is_listed_first_is_judged_by_other_repetitions():
     truth, pair = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05]), ("tree", "tree_eb")
     assert ordered_choices.first_listed(truth, 1.0, 1000, "emd") in ordered_choices.PAIRS
     assert ordered_choices.ratio(truth, 1.0, 1000, "emd", ordered_domains.CATEGORICAL, 4) == (1.0, 0.0)
-    value, error = ordered_choices.ratio(truth, 1.0, 1000, "emd", pair, 200)
+    value, error = ordered_choices.ratio(truth, 1.0, 1000, "emd", pair, 100)
     pairs = (pair, ordered_domains.CATEGORICAL)
     counts = apportion(truth, 1000)
-    runs = simulate(experiment(counts, 1.0, pairs, ["emd"], ordered=True, seed=1), 0, 200).of("emd")
+    runs = simulate(experiment(counts, 1.0, pairs, ["emd"], ordered=True, seed=1), 0, 100).of("emd")
     assert value == pytest.approx(runs[pair].mean() / runs[ordered_domains.CATEGORICAL].mean())
     parts = [runs[pair][i::20].mean() / runs[ordered_domains.CATEGORICAL][i::20].mean() for i in range(20)]
     assert error == pytest.approx(np.std(parts, ddof=1) / np.sqrt(20), rel=0.6)  # 19 degrees of freedom: sd of 16 %

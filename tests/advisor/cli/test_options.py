@@ -162,7 +162,7 @@ def test_words_that_can_mean_one_thing_are_done():
     assert _in_our_words(["--column", "a b"]) == ["--column", "a b"]
 
 
-LOOK_UP = ("--eps", "1", "--k", "16", "-p", "grr", "--format", "json")
+LOOK_UP = ("--eps", "4", "--k", "16", "-p", "grr", "--format", "json")  # worth it: no search for what would be
 YES, NO = ("1", "true", "Yes", "on"), ("0", "false", "FALSE", "no", "off", " off ")
 
 

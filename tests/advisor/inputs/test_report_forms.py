@@ -12,6 +12,9 @@ from tests.advisor.inputs.made_reports import SYMBOLS, TREES, cells, check, line
 from tests.advisor.inputs.reading import gz, parquet, read_reports
 
 
+N = 100  # reports: more than stand in a block, or in a head
+
+
 def slow(*setting):
     return pytest.param(*setting, {}, marks=pytest.mark.slow)
 
@@ -99,7 +102,7 @@ def texts(names, rows, *, blanks):
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize(("protocol", "k", "epsilon", "hashing"), SETTINGS)
 def test_reports_in_every_form_give_the_tally_of_the_protocol(tmp_path, protocol, k, epsilon, hashing):
-    reports, support = made(protocol, k, epsilon, **hashing)
+    reports, support = made(protocol, k, epsilon, n=N, **hashing)
     small = len(reports) > table.BLOCK_ROWS
     kind = PROTOCOLS[protocol](k, epsilon).report_kind
     expected = tally_of(protocol, k, epsilon, reports, support)
@@ -117,18 +120,18 @@ def test_reports_in_every_form_give_the_tally_of_the_protocol(tmp_path, protocol
             ways = None if at < 2 - small else 2 - small
             for suffix, text in islice(texts(names, written, blanks=kind != "value"), ways):
                 read = read_file(tmp_path, f"a{suffix}", text, protocol, epsilon, **options, **more, **hashing)
-                check(read, labels, expected)
+                check(read, labels, expected, n=N)
             if labels is named and kind not in ("value", "subset"):
                 break  # of which the files are the same
     if kind == "hash":
         assert any(f"hashed with {hashing.get('hash', 'mix64')}" in text for text in read.assumptions)
     rows = cells(protocol, k, epsilon, reports)
     read = read_file(tmp_path, "a.csv.gz", gz(lines(rows).encode()), protocol, epsilon, k=k, **hashing)
-    check(read, numbers(k), expected)
+    check(read, numbers(k), expected, n=N)
     columns = list(zip(*rows, strict=True)) if kind == "node" else np.reshape(reports, (len(reports), -1)).T
     names = ("height", "node") if kind == "node" else numbers(len(columns))
     path = parquet(tmp_path, **dict(zip(names, columns, strict=True)))
-    check(read_reports(path, protocol, epsilon, k=k, **hashing), numbers(k), expected)
+    check(read_reports(path, protocol, epsilon, k=k, **hashing), numbers(k), expected, n=N)
 
 
 def test_the_order_of_reports_changes_no_digit_where_floats_do():

@@ -71,13 +71,14 @@ def test_a_tally_without_what_it_needs_is_refused(tmp_path):
 @pytest.mark.parametrize("size", [4, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_saved_answer_is_taken_as_it_stands_there_or_refused(size, run, tmp_path):
     path = str(tmp_path / "changed.json")
-    few = ("--reps", "2", "--protocol", "grr,oue", "--method", "norm_sub,none", "--quiet", "--format", "json")
-    answers = [
-        json.loads(run(*words, "--k", "4", "--n", "1000", *few)[1])
-        for words in (("--eps", "1", "--max-reps", "2"), ("sweep", "--eps", "1,2"))
-    ]
-    shuffled = run("shuffler", "--central-eps", "0.5", "--delta", "1e-8", "--n", "100000", "--k", "64", *few[-2:])
-    answers.append(json.loads(shuffled[1]))
+    few = ("--protocol", "grr,oue", "--method", "norm_sub,none", "--quiet", "--format", "json")
+    asked = (
+        "--eps 1 --k 4 --n 1000",
+        "sweep --eps 1,2 --k 4 --n 1000 --reps 2",
+        "shuffler --central-eps 0.5 --delta 1e-8 --n 100000 --k 64",
+    )
+    answers = [json.loads(run(*words.split(), *few)[1]) for words in asked]
+    assert not any("error" in answer for answer in answers)
 
     def check(content):
         Path(path).write_text(json.dumps(content))
