@@ -42,7 +42,23 @@ def test_budgets_at_which_constraints_leave_nothing_are_named(run):
 
 
 def test_of_several_attributes_all_users_count_as_where_one_budget_is_given(run):
-    words = "rounds --rounds 1 --k 16 --n 1M --attributes 10 --solution smp -p oue,ss --method norm_sub,none".split()
+    words = [
+        "rounds",
+        "--rounds",
+        "1",
+        "--k",
+        "16",
+        "--n",
+        "1M",
+        "--attributes",
+        "10",
+        "--solution",
+        "smp",
+        "-p",
+        "oue,ss",
+        "--method",
+        "norm_sub,none",
+    ]
     for row in answered(run, *words, "--eps", "1,2")["budgets"]:
         alone = answered(run, *words, "--eps", str(row["eps"]))
         assert row["n"] == alone["request"]["n"] == 100_000

@@ -248,9 +248,9 @@ def test_what_is_met_at_once_is_said():
     found = plan(detect=0.5, eps=8.0, k=4, protocol="grr").best
     assert (found.value, found.met_at_once) == (10, True)
     assert plan(detect=0.5, n=10, k=4, protocol="grr", instant=True).value < 8.0  # as few users may be asked about
-    counts = [5000, 3000, 1500, 500]
-    looked_up = plan(target=0.5, eps=4.0, sample_counts=counts, instant=True)
-    at_1000 = advise(4.0, sample_counts=counts, n=1000, instant=True)  # the least n that the model covers
+    few = {"sample_counts": [5000, 3000, 1500, 500], "protocol": ["grr", "oue"], "instant": True}
+    looked_up = plan(target=0.5, eps=4.0, **few)
+    at_1000 = advise(4.0, **few, n=1000)  # the least n that the model covers
     errors = {row.pair: (row.error, row.error_low, row.error_high) for row in at_1000.recommendations}
     best = looked_up.best
     assert (best.error, best.error_low, best.error_high) == errors[best.pair]  # not the target

@@ -11,7 +11,6 @@ from simulator import PROTOCOLS, rng_for
 from tests.advisor.inputs.made_reports import SYMBOLS, TREES, cells, check, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import gz, parquet, read_reports
 
-
 N = 100  # reports: more than stand in a block, or in a head
 
 
