@@ -33,7 +33,7 @@ def made(key, cells=GRID, epsilon=1.3, method="ibu"):
     return CodedCollection(key, method, cells.places.k, epsilon, cells=cells)
 
 
-def is_lawful(source, key, cells, *, value=7, draws=3_000):
+def is_lawful(source, key, cells, *, value=7, draws=6_000):
     """Whether reports of a client have the law of the matrix, which is summed or integrated without a client."""
     client, entropy = module_of(source), seeded(1)
     law = dict(enumerate(cells.channel(key, 1.3).matrix[value].tolist()))
@@ -56,7 +56,7 @@ FAULTS = [
 def test_a_client_with_a_fault_is_found(key, right, wrong):
     source = client_file(made(key))
     assert source.count(right) == 1
-    assert not is_lawful(source.replace(right, wrong), key, GRID)
+    assert not is_lawful(source.replace(right, wrong), key, GRID, draws=3_000)
 
 
 def test_probabilities_of_whole_cells_keep_the_promise_exactly():
