@@ -122,14 +122,8 @@ def test_a_large_domain_races_for_less_long_and_says_so():
 
 
 def test_baselines_are_measured_even_outside_the_menu():
-    advice = advise(
-        1.0,
-        sample_counts=COUNTS,
-        protocol="grr",
-        method="power_ns",
-        metric="l1",
-        simulation=Simulation(max_repetitions=20),
-    )
+    named = {"protocol": "grr", "method": "power_ns", "simulation": Simulation(max_repetitions=20)}
+    advice = advise(1.0, sample_counts=COUNTS, metric="l1", **named)
     assert len(advice.recommendations) == 1
     kinds = {row.kind: row for row in advice.baselines}
     assert (kinds["raw"].protocol, kinds["raw"].method) == ("grr", "none")

@@ -143,16 +143,10 @@ def test_sampling_wins_at_small_budgets_and_splitting_where_noise_is_nothing():
 
 
 def test_rounds_add_up_and_change_no_report():
-    advice = advise(
-        0.5,
-        sample_counts=COUNTS,
-        protocol="oue",
-        simulation=Simulation(max_repetitions=20),
-        plurality=Plurality(rounds=12),
-    )
+    asked = {"sample_counts": COUNTS, "protocol": "oue", "simulation": Simulation(max_repetitions=20)}
+    advice, alone = advise(0.5, **asked, plurality=Plurality(rounds=12)), advise(0.5, **asked)
     made = advice.request.plan
     assert (made.epsilon_round, made.epsilon_total, made.solution) == (0.5, 6.0, None)
-    alone = advise(0.5, sample_counts=COUNTS, protocol="oue", simulation=Simulation(max_repetitions=20))
     assert [row.error for row in advice.recommendations] == [row.error for row in alone.recommendations]
 
 

@@ -78,16 +78,9 @@ def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted):
 
 
 def test_an_error_in_bins_is_in_the_unit_of_the_data():
-    ages = list(range(80)) * 5
-    advice = advise(
-        1.0,
-        sample=ages,
-        metric="emd",
-        instant=True,
-        n=10_000,
-        cleaning=Cleaning(bin_width=10, edges=(0, 80), unit="years"),
-        **MENU,
-    )
+    cleaning = Cleaning(bin_width=10, edges=(0, 80), unit="years")
+    ages = {"sample": list(range(80)) * 5, "n": 10_000, "cleaning": cleaning}
+    advice = advise(1.0, **ages, metric="emd", instant=True, **MENU)
     explorer, best = shown_outlook(advice), advice.best
     first, second = (dial.at for dial in explorer.dials)
     assert explorer.axis == "earth mover's distance (years)"

@@ -9,13 +9,13 @@ from advisor.cli.app import main
 from advisor.cli.run import FORMATS, write
 from advisor.extensions.audit.answer import answer
 from advisor.show.model import Badge, Tone
+from tests.advisor.conftest import BANDS
 from tests.cells import over
 
-EVEN = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
 FILES = {
     "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
     "rare.csv": "v,count\nbig,9000\n" + "".join(f"v{at},{10 + at}\n" for at in range(12)),
-    "bands.csv": "band,count\n" + "".join(f"band{at:02},{count}\n" for at, count in enumerate(EVEN)),
+    "bands.csv": "band,count\n" + "".join(f"band{at:02},{count}\n" for at, count in enumerate(BANDS)),
     "people.csv": "age,colour\n" + "".join(f"{at % (1 + at % 40)},{at % (1 + at % 8)}\n" for at in range(3000)),
     "town.csv": "row,col,count\n" + "".join(f"{r},{c},{4000 >> (r + c)}\n" for r in range(3) for c in range(3)),
     "noise.csv": "v,estimate\n" + "".join(f"v{at},{1 / 12 + (-1) ** at / 7}\n" for at in range(12)),

@@ -89,23 +89,15 @@ def test_the_error_for_each_shape_behind_a_skew_is_said_at_length(ordered, shape
 
 def test_a_sample_is_looked_up_by_its_own_shape():
     counts = apportion(frequencies("gaussian", 64), 200_000)
-    instant = advise(1.0, sample_counts=counts, ordered=True, instant=True, metric="emd")
+    asked = {"sample_counts": counts, "ordered": True, "metric": "emd"}
+    instant = advise(1.0, **asked, instant=True)
     same = look_up(profile_of(counts, 200_000), 1.0, 200_000, "emd")
     assert instant.source == "grid"
     assert instant.request.sample_users == 200_000
     assert instant.lowest.error == pytest.approx(same.best.error, rel=1e-6)
-    menu = {
-        "protocol": [instant.best.protocol, "pgr", "olh"],
-        "method": [instant.best.method, "norm_sub", "eb_ns", "wavelet_eb"],
-    }
-    simulated = advise(
-        1.0,
-        sample_counts=counts,
-        ordered=True,
-        metric="emd",
-        **menu,
-        simulation=Simulation(repetitions=20, max_repetitions=20),
-    )
+    protocol, method = instant.best.pair
+    menu = {"protocol": [protocol, "pgr", "olh"], "method": [method, "norm_sub", "eb_ns", "wavelet_eb"]}
+    simulated = advise(1.0, **asked, **menu, simulation=Simulation(repetitions=20, max_repetitions=20))
     # The first choice of the look-up is one of the good ones where it is tried out.
     tried = next(row for row in simulated.recommendations if row.pair == instant.best.pair)
     assert tried.ratio_to_best < 1.1

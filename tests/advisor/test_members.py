@@ -268,14 +268,8 @@ def halfway(estimate, noise):
 
 def test_python_registers_the_same_and_may_do_so_again():
     assert simulator.register(halfway, "method") == "halfway"
-    first = advise(
-        1.0,
-        sample_counts=[500, 300, 200],
-        protocol="grr",
-        method="halfway",
-        simulation=Simulation(repetitions=4, max_repetitions=4),
-    )
-    assert first.best.method == "halfway"
+    few = {"protocol": "grr", "simulation": Simulation(repetitions=4, max_repetitions=4)}
+    assert advise(1.0, sample_counts=[500, 300, 200], method="halfway", **few).best.method == "halfway"
 
     def halfway_again(estimate, noise):
         return halfway(estimate, noise) * 1.0

@@ -81,14 +81,9 @@ def test_places_and_choices_are_those_of_the_command(tmp_path):
     frame = pd.DataFrame([(row, column) for row in range(3) for column in range(3) for _ in range(9 - row * column)])
     frame.columns = pd.Index(["row", "col"])
     frame.to_csv(tmp_path / "town.csv", index=False)
-    asked = {
-        "cells": Cells(grid="3x3"),
-        "protocol": "grr",
-        "method": "norm_sub",
-        "simulation": Simulation(repetitions=4, max_repetitions=4),
-    }
+    asked = {"protocol": "grr", "method": "norm_sub", "simulation": Simulation(repetitions=4, max_repetitions=4)}
     both = ((frame, ["row", "col"]), (tmp_path / "town.csv", "row,col"))
-    told = [places(source, 1.0, **asked, columns=columns) for source, columns in both]
+    told = [places(source, 1.0, **asked, cells=Cells(grid="3x3"), columns=columns) for source, columns in both]
     assert told[0].best("emd") == told[1].best("emd")
     assert told[0].summary == told[1].summary
     assert choose(n=2000, k=18, within=30.0, sensitive="medium").epsilon is None

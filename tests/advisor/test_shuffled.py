@@ -51,13 +51,8 @@ def test_a_page_expects_what_the_ranking_does_at_the_budget_of_its_pair_and_noth
 
 def test_a_sample_is_simulated_at_these_budgets():
     counts = [4000, 3000, 2000, 1000]
-    answer = advisor.advise(
-        sample_counts=counts,
-        protocol=["grr", "oue"],
-        method="none",
-        metric="mse",
-        promise=CentralPromise(central_epsilon=0.5, delta=1e-6),
-    )
+    menu = {"protocol": ["grr", "oue"], "method": "none", "metric": "mse"}
+    answer = advisor.advise(sample_counts=counts, **menu, promise=CentralPromise(central_epsilon=0.5, delta=1e-6))
     for row in answer.recommendations:
         oracle = PROTOCOLS[row.protocol](4, answer.request.central.local[row.protocol])
         assert row.epsilon == oracle.epsilon
@@ -85,14 +80,8 @@ def test_few_reports_of_a_protocol_promise_no_less_than_those_of_any():
 
 @pytest.mark.slow
 def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error():
-    answer = advisor.plan(
-        target=1e-4,
-        metric="mse",
-        k=16,
-        protocol="oue",
-        method="none",
-        promise=CentralPromise(central_epsilon=0.5, delta=1e-8),
-    )
+    promise, menu = CentralPromise(central_epsilon=0.5, delta=1e-8), {"protocol": "oue", "method": "none"}
+    answer = advisor.plan(target=1e-4, metric="mse", k=16, **menu, promise=promise)
     assert answer.value is not None
     n, row = round(answer.value), answer.rows[0]
     budget = answer.question.budget("oue", n)

@@ -57,11 +57,8 @@ def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run
 
 
 def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categories():
-    menu = {
-        "protocol": ["tree", "pgr"],
-        "method": ["tree_eb", "eb_ns"],
-        "simulation": Simulation(repetitions=12, max_repetitions=12),
-    }
+    menu = {"protocol": ["tree", "pgr"], "method": ["tree_eb", "eb_ns"]}
+    menu["simulation"] = Simulation(repetitions=12, max_repetitions=12)
     advice = advise(2.0, metric="emd", sample_counts=SPIKES, ordered=True, **menu)
     single, best = advice.single_categories, min(advice.recommendations, key=lambda row: row.mean_absolute_error or 9)
     assert advice.best.protocol == "tree"

@@ -48,14 +48,8 @@ def test_few_skewed_categories_of_many_users_are_worth_it_and_the_verdict_is_on_
         assert (k, skew, advice.verdict) == (k, skew, WORTH_IT)
         assert advice.best.error_high < 2 * advice.best.error
         assert advise(1.0, k=k, n=100_000, shape=0.0).error_without_data == 0
-    named = advise(
-        1.0,
-        sample_counts=BANDS,
-        ordered=False,
-        protocol="grr",
-        method="none",
-        simulation=Simulation(max_repetitions=20),
-    )
+    pair = {"protocol": "grr", "method": "none", "simulation": Simulation(max_repetitions=20)}
+    named = advise(1.0, sample_counts=BANDS, ordered=False, **pair)
     assert (named.best.pair, named.verdict) == (("grr", "none"), USELESS)  # whatever others would reach
     assert named.best.error > 1.5 * (named.error_without_data or 0)
 

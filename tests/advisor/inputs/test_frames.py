@@ -28,9 +28,8 @@ def users(sample):
 
 
 def request(**data):
-    return advise(
-        1.0, protocol="grr", method="norm_sub", **data, simulation=Simulation(repetitions=2, max_repetitions=2)
-    ).request
+    few = Simulation(repetitions=2, max_repetitions=2)
+    return advise(1.0, protocol="grr", method="norm_sub", **data, simulation=few).request
 
 
 def test_values_and_counts_are_taken_whatever_holds_them():
