@@ -1,5 +1,7 @@
 """Answers of commands: their schema, how they are read, and refusals."""
 
+import csv
+import io
 import json
 
 from tests.advisor.schemas import schema
@@ -31,3 +33,8 @@ def refused(run, *words):
     code, out, err = run(*words)
     assert (code, out, err.count("\n")) == (2, "", 1), out + err
     return err
+
+
+def csv_rows(text):
+    """Return the rows of a table with a header, by its columns."""
+    return list(csv.DictReader(io.StringIO(text)))

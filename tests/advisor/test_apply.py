@@ -1,5 +1,3 @@
-import csv
-import io
 from itertools import product
 
 import numpy as np
@@ -14,6 +12,7 @@ from advisor.question.spread import Origin
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import csv_rows
 from tests.advisor.estimates import ALONE
 from tests.cells import over
 
@@ -151,7 +150,7 @@ def test_apply_refuses_what_does_not_fit(estimate, method, message, *, advice):
 
 
 def test_applied_csv_holds_the_estimate_and_its_intervals_at_full_precision(advice):
-    rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
+    rows = csv_rows(applied_csv(advice))
     assert tuple(rows[0]) == COLUMNS
     assert [row["value"] for row in rows] == [str(place) for place in range(K)]
     columns = {name: np.array([float(row[name]) for row in rows]) for name in COLUMNS[1:]}

@@ -1,11 +1,8 @@
-import csv
-import io
-
 import numpy as np
 
 import advisor
 from advisor import Cleaning
-from tests.advisor.cli_answers import answered
+from tests.advisor.cli_answers import answered, csv_rows
 
 ASK = ("-q", "--eps", "1", "--metric", "emd", "--instant", "-p", "oue,tree")
 YEARS = ("--bin-width", "5", "--edges", "0,120", "--unit", "years")
@@ -17,7 +14,7 @@ def test_an_error_in_bins_is_said_in_the_unit_of_the_data(run, ages):
     assert (asked["ordered"], asked["k"]) == (True, 24)
     assert asked["bins"] == {"k": 24, "low": 0, "high": 120, "width": 5, "edges": None, "name": "years"}
     assert all(row["data_error"] == 5 * row["error"] for row in data["recommendations"])
-    (first, *_) = csv.DictReader(io.StringIO(run(*ASK, *YEARS, "--format", "csv", ages)[1]))
+    (first, *_) = csv_rows(run(*ASK, *YEARS, "--format", "csv", ages)[1])
     assert float(first["data_error"]) == 5 * float(first["error"])
 
 

@@ -1,4 +1,3 @@
-import csv
 import io
 
 import numpy as np
@@ -10,12 +9,12 @@ from advisor.answers.rank.apply import frequency_interval
 from advisor.inputs.reports.settings import PARAMETERS as FLAGS
 from simulator import PROTOCOLS
 from simulator.seeding import rng_for
-from tests.advisor.cli_answers import answer
+from tests.advisor.cli_answers import answer, csv_rows
 from tests.advisor.collected_files import COUNTS, EPSILON, QUICK, K, N, estimate_text, raw, report_lines, reports
 
 
 def table(path):
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    return csv_rows(path.read_text(encoding="utf-8"))
 
 
 def on_stdin(monkeypatch, text):

@@ -1,5 +1,3 @@
-import csv
-import io
 from functools import cache
 from itertools import product
 
@@ -18,6 +16,7 @@ from simulator.confidence import USUAL
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import csv_rows
 from tests.advisor.estimates import ALONE
 from tests.cells import failures, over
 
@@ -370,7 +369,7 @@ def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_
         by_hand = np.abs(cut - advice.request.populations / CLIPPED).sum(axis=1).mean()
         (own,) = (row for row in advice.baselines if row.kind == "raw")
         assert own.error == pytest.approx(by_hand, rel=1e-12)
-        rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
+        rows = csv_rows(applied_csv(advice))
         np.testing.assert_array_equal([float(row["raw"]) for row in rows], cut)
         restored = advice.request.collected.observed
         expected = POSTPROCESSORS[advice.best.method].apply(restored)

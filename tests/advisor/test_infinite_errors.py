@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 import re
 from itertools import product
@@ -9,6 +7,7 @@ import pytest
 
 from simulator import METRICS
 from simulator.ranking import rank
+from tests.advisor.cli_answers import csv_rows
 from tests.advisor.schemas import schema
 from tests.cells import over
 
@@ -57,7 +56,7 @@ def test_rows_with_infinite_errors_come_last_and_the_finite_ones_are_as_without_
     assert finite == sorted(finite, reverse=True)
     assert set(finite) == {True, False}
     assert all(row["ratio_to_best"] is None and not row["tied"] for row in rows if row["error"] is None)
-    runs = csv.DictReader(io.StringIO(run(*MENU, sample, *FEW, "--format", "csv")[1]))
+    runs = csv_rows(run(*MENU, sample, *FEW, "--format", "csv")[1])
     assert [row["error"] == "inf" for row in runs] == [not whether for whether in finite]
     # The slow way: the metric by a loop, and the mean of the repetitions.
     truth, estimates = np.array([0.5, 0.3, 0.2]), np.array([[0.5, 0.5, 0.0], [0.5, 0.3, 0.2]])

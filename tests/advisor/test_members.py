@@ -1,5 +1,4 @@
 import csv
-import io
 import json
 import shlex
 from itertools import product
@@ -13,7 +12,7 @@ from advisor import InputError, Simulation, advise, sweep
 from advisor.members import member_of_file
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED
-from tests.advisor.cli_answers import refused
+from tests.advisor.cli_answers import csv_rows, refused
 from tests.cells import failures
 
 MINE = """
@@ -251,7 +250,7 @@ def test_python_takes_functions_as_they_are():
 
 def test_a_sweep_lists_the_error_of_every_pair_and_keeps_no_cells_of_a_changing_member(command):
     asked = "sweep --eps 1,2 --n 2000 --k 8 --protocol oue,grr --reps 3 --quiet --method"
-    rows = list(csv.DictReader(io.StringIO(command(f"{asked} mine.py:soft,norm_sub --jobs 2 --format csv")[1])))
+    rows = csv_rows(command(f"{asked} mine.py:soft,norm_sub --jobs 2 --format csv")[1])
     pairs = [row for row in rows if row["rank_among"] == "pair"]
     every = set(product(("1.0", "2.0"), ("oue", "grr"), ("soft", "norm_sub")))
     assert {(row["eps"], row["protocol"], row["method"]) for row in pairs} == every

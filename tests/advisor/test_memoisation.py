@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 import math
 
@@ -12,6 +10,7 @@ from advisor.extensions.rounds.answer import CLOSE, SAME_TOTAL
 from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import csv_rows
 from tests.advisor.schemas import schema
 from tests.advisor.test_cli_audit import SCHEMA as AUDIT_SCHEMA
 from tests.simulator.memoised_law import replay_rounds, values_of
@@ -24,7 +23,7 @@ COUNTS = [40_000, 30_000, 20_000, 10_000]
 
 def test_csv_and_a_value_are_those_of_json_which_keeps_to_its_schema(run):
     data = json.loads(run(*ASKED, "--k", "16", "--format", "json")[1])
-    rows = list(csv.DictReader(io.StringIO(run(*ASKED, "--k", "16", "--format", "csv")[1])))
+    rows = csv_rows(run(*ASKED, "--k", "16", "--format", "csv")[1])
     assert [row["protocol"] for row in rows] == [row["protocol"] for row in data["approaches"]]
     assert {row["noise"] for row in rows} == {"memoised", "fresh, same round", "fresh, same total"}
     assert run(*ASKED, "--k", "16", "--format", "value")[1] == f"memoised {data['protocol']}\n"

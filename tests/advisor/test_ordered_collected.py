@@ -1,5 +1,3 @@
-import csv
-import io
 from functools import cache
 from itertools import product
 
@@ -20,6 +18,7 @@ from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
 from simulator.surrogate.trees import INFORMATIVE, roughened
+from tests.advisor.cli_answers import csv_rows
 from tests.advisor.estimates import ALONE
 from tests.cells import failures, over
 
@@ -76,7 +75,7 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
 def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observed(protocol):
     advice, member, tally = advised(protocol), PROTOCOLS[protocol](K, EPSILON), collected(protocol)[1]
-    rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
+    rows = csv_rows(applied_csv(advice))
     assert [row["value"] for row in rows] == [str(value) for value in range(K)]
     observed = observe(member, tally, ORDERED)
     expected = POSTPROCESSORS[advice.best.method].apply(observed)

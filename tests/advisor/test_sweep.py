@@ -1,5 +1,3 @@
-import csv
-import io
 import pickle
 from dataclasses import replace
 
@@ -15,7 +13,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
 from simulator.seeding import rng_for
-from tests.advisor.cli_answers import refused
+from tests.advisor.cli_answers import csv_rows, refused
 from tests.advisor.sweeps import WORDS, small
 from tests.cells import failures, over
 
@@ -233,7 +231,7 @@ def test_several_metrics_have_the_numbers_of_each_alone(tmp_path, simulated):
 
 
 def test_only_what_is_open_is_repeated_more_often(run):
-    rows = list(csv.DictReader(io.StringIO(run(*WORDS, "--max-reps", "20", "--format", "csv")[1])))
+    rows = csv_rows(run(*WORDS, "--max-reps", "20", "--format", "csv")[1])
     best = {(row["eps"], row["n"]): row for row in rows if row["rank_among"] == "all"}
     pairs = [(row, best[row["eps"], row["n"]]) for row in rows if row["rank_among"] == "pair"]
     assert {int(row["repetitions"]) for row, _ in pairs} == {10, 20}  # from 5

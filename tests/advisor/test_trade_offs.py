@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 from types import SimpleNamespace
 
@@ -11,7 +9,7 @@ from advisor.answers.rank.trade_offs import best_for_single_categories, compromi
 from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
 from simulator.ranking import paired_ratio, preference
-from tests.advisor.cli_answers import QUICK, answered
+from tests.advisor.cli_answers import QUICK, answered, csv_rows
 from tests.cells import over
 
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub")
@@ -131,8 +129,8 @@ def test_predicted_errors_per_category_are_compared_likewise():
 
 def test_cells_are_the_errors_of_the_rankings(run, states):
     words = ("--eps", "1", states, "--method", "none,norm_sub,eb_ns,post_pos", "--protocol", "oue,grr", *SEVERAL)
-    runs = io.StringIO(run(*words, "--matrix", "--format", "csv")[1])
-    table = {(row["protocol"], row["method"]): row for row in csv.DictReader(runs)}
+    rows = csv_rows(run(*words, "--matrix", "--format", "csv")[1])
+    table = {(row["protocol"], row["method"]): row for row in rows}
     data = answered(run, *words, "--matrix")
     plain = json.loads(run(*words, "--format", "json")[1])
     assert data == {**plain, "matrix": data["matrix"]}
@@ -153,7 +151,7 @@ def test_cells_are_the_errors_of_the_rankings(run, states):
 def test_of_one_metric_the_table_has_protocols_by_methods(run, states):
     words = ("--eps", "1", states, "-p", "grr,oue,sw", "--ordered", *SEVERAL[:-3], "-m", "emd")
     words = (*words, "--method", "none,norm,norm_sub,base_pos,em")
-    table = {row["protocol"]: row for row in csv.DictReader(io.StringIO(run(*words, "--matrix", "--format", "csv")[1]))}
+    table = {row["protocol"]: row for row in csv_rows(run(*words, "--matrix", "--format", "csv")[1])}
     data = answered(run, *words, "--matrix")
     plain = json.loads(run(*words, "--format", "json")[1])
     assert data == {**plain, "by_protocol": data["by_protocol"]}
@@ -213,7 +211,7 @@ def test_every_format_holds_the_same_frontier(run, tmp_path):
     data = json.loads(run(*asked, "--format", "json")[1])
     assert data["source"] == "grid"
     pairs = [(row["protocol"], row["method"]) for row in data["frontier"]]
-    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv")[1])))
+    rows = csv_rows(run(*asked, "--format", "csv")[1])
     assert [(row["protocol"], row["method"]) for row in rows] == pairs
     assert run(*asked, "--format", "value")[1].splitlines() == [" ".join(pair) for pair in pairs]
     assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
