@@ -32,7 +32,5 @@ def test_python_cuts_arrays_series_and_counts():
         1.0, sample_counts={17: 500, 18: 700, 64: 100, 90: 20}, **asked, cleaning=Cleaning(edges=(0, 18, 65, 120))
     )
     assert counted.request.counts.tolist() == [500, 800, 20]
-    planned = advisor.plan(
-        target=1, eps=1, sample=numbers, metric="emd", instant=True, cleaning=Cleaning(bins=20, edges=(0, 100))
-    )
+    planned = advisor.plan(target=1, eps=1, sample=numbers, **asked, cleaning=Cleaning(bins=20, edges=(0, 100)))
     assert planned.question.frequencies.weights.tolist() == expected

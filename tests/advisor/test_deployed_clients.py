@@ -396,7 +396,7 @@ def test_frequencies_are_those_of_this_package(key, hashing, tmp_path, monkeypat
     def check(setting):
         k, epsilon = setting
         collection = CodedCollection(key, proper_method(key), k, epsilon, hash=hashing)
-        client, native = reports_of(collection, 5 if k == 2 else 60 if key == "she" else 200)
+        client, native = reports_of(collection, 5 if k == 2 else 60)
         path.write_text("".join(f"{client.line(report)}\n" for report in native))
         module_of(files_of(collection)["server.py"])  # a script: it runs when it is read
         head, *rows = csv.reader(io.StringIO(capsys.readouterr().out))

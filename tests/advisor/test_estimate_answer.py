@@ -168,7 +168,7 @@ def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(k, draw
 
 @over(["norm_sub", "Power-NS", "wavelet_eb"])
 def test_one_consistent_population_gives_no_probabilities(surrogate):
-    advice = quick(surrogate=surrogate)
+    advice = quick(surrogate=surrogate, **ALONE)
     assert advice.request.surrogate == surrogate.lower().replace("-", "_")
     assert len(advice.request.populations) == 1
     assert {row.probability_best for row in advice.recommendations} == {None}
@@ -176,7 +176,7 @@ def test_one_consistent_population_gives_no_probabilities(surrogate):
 
 
 def test_a_handful_of_users_is_answered():
-    advice = quick(raw("grr", 2, 1), "grr", 1, repetitions=2)
+    advice = quick(raw("grr", 2, 1), "grr", 1, repetitions=2, **ALONE)
     assert len(advice.recommendations) == 3
     SCHEMA.validate(json.loads(advice.to_json()))
 

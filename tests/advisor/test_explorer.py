@@ -11,7 +11,7 @@ from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
 from simulator.populations import apportion, frequencies
 
-MENU = {"protocol": ["grr", "oue", "olh", "pgr"], "method": ["none", "norm_sub", "eb_ns", "power_ns"]}
+MENU = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "eb_ns"]}
 COUNTS = apportion(frequencies("zipf", 12), 30_000)
 
 

@@ -153,7 +153,8 @@ def test_two_names_of_one_mechanism_need_as_many_users_to_detect_a_frequency(nam
 def test_a_first_row_that_needs_more_than_another_is_explained():
     counts = {"a": 1700, "b": 1500, "c": 500, "d": 150, "e": 100, "f": 50}
     for metric, target, needs_more in (("l1", 0.05, True), ("kl", 0.01, False)):
-        answer = plan(target=target, eps=1.0, metric=metric, sample_counts=counts, ordered=False, instant=True)
+        menu = {"protocol": ["grr", "oue", "ss", "pgr"], "ordered": False, "instant": True}
+        answer = plan(target=target, eps=1.0, metric=metric, sample_counts=counts, **menu)
         assert (answer.rows[0].value > min(row.value for row in answer.rows)) == needs_more
         assert ("the first row is the decision tree's choice or has the cheapest" in str(answer)) == needs_more
 
