@@ -25,13 +25,14 @@ LONGEST = 20  # words of a verdict; a refusal names all that was removed
 UNDECIDED = "no_leak_shown"  # kind of the verdicts that are no decision
 NOISY = "--method norm_sub,none --reps 8"
 FEW = "-p grr --method norm_sub,none --reps 2 --max-reps 2"
+PEOPLE = "people.csv --column age --column colour"
 TOWN = "--columns row,col --grid 3x3 town.csv -p krr --method none,ibu --reps 2 --max-reps 2"
 ANSWERS = (  # kind, reasons, command line
     ("worth_it", "", "--eps 2 --k 5"),
     ("worth_it", "most_undetectable", "--eps 1 rare.csv --instant"),
     ("marginal", "more_than_half", "--eps 1 --k 18 --n 1000 -p grr,oue"),
     ("marginal", "not_certain", f"--eps 1 fruit.csv {FEW}"),
-    ("no_better_than_no_data", "more_than_half not_certain", "--eps 1 --k 64 --n 2000 --metric l1,l2 -p grr,oue"),
+    ("no_better_than_no_data", "more_than_half not_certain", "--eps 1 --k 64 --n 2000 --metric l1,l2 -p oue"),
     ("nothing_left", "", "--eps 1 --k 64 --max-bits 1"),
     ("worth_it", "", "--eps 1 --k 64 --matrix --metric l1,l2"),
     ("collect", "", "choose --n 150k --k 18 --within 1 --sensitive high --times 2"),
@@ -58,8 +59,8 @@ ANSWERS = (  # kind, reasons, command line
     ("worth_it", "", f"fakes --threat 0.05 --eps 4 people.csv --column colour {FEW}"),
     ("worth_it", "", "shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64"),
     ("no_better_than_no_data", "more_than_half not_certain", f"estimate noise.csv -p oue --eps 0.3 --n 1000 {NOISY}"),
-    ("spl", "", "columns --eps 8 people.csv --column age --column colour --instant"),
-    ("no_better_than_no_data", "useless_columns", "columns --eps .1 people.csv --column age --column colour --instant"),
+    ("spl", "", f"columns --eps 8 {PEOPLE} --instant"),
+    ("no_better_than_no_data", "useless_columns", f"columns --eps .1 {PEOPLE} -p grr,oue --instant"),
     ("worth_it", "", f"places --eps 4 {TOWN}"),
     ("no_better_than_no_data", "more_than_half not_certain", f"places --eps 0.001 --n 100 {TOWN}"),
 )
