@@ -10,7 +10,16 @@ from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.reports import RawReports
 from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_tally, tally_in_memory
-from advisor.question.spread import WARNED, Origin, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
+from advisor.question.spread import (
+    BUDGETS,
+    WARNED,
+    Origin,
+    fitting_budgets,
+    in_words,
+    missing_budget,
+    spread_doubt,
+    sum_doubt,
+)
 from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
 from simulator.confidence import USUAL
 from simulator.methods.processor import SUMMARIES
@@ -158,6 +167,13 @@ def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n, d
     assert (rounded == 0).sum() > 1
 
 
+@pytest.fixture
+def few_budgets(monkeypatch):
+    """What else would fit is told, which takes most of the time, and is not what a test looks at."""
+    monkeypatch.setattr("advisor.question.spread.BUDGETS", BUDGETS[::32])
+
+
+@pytest.mark.usefixtures("few_budgets")
 @over(product([0], ["oue", "olh", "grr"]), slow=product(range(1, 4), ["oue", "rappor", "olh", "grr"]))
 def test_noise_larger_than_said_is_noticed(seed, protocol):
     """With 4 times the users, or a budget with noise half as large, the lower half of the noise is far too wide.
@@ -176,6 +192,7 @@ def test_noise_larger_than_said_is_noticed(seed, protocol):
         checked(values, protocol, n=N // 10, epsilon=4 * EPSILON)
 
 
+@pytest.mark.usefixtures("few_budgets")
 @over(product([0], ["oue", "olh", "grr"]), slow=product(range(1, 4), ["oue", "olh", "grr"]))
 def test_noise_smaller_than_said_is_noticed_where_little_else_spreads(seed, protocol):
     """Even frequencies: the squares have a quarter of the mean said, 256 of them known to 9 %."""
@@ -226,6 +243,7 @@ def test_the_right_n_is_hardly_ever_doubted(shape):
     assert doubted <= 6
 
 
+@pytest.mark.usefixtures("few_budgets")
 def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused():
 
     def doubt(one, protocol, n):

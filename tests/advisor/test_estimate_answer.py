@@ -63,7 +63,7 @@ def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_
 
 @over([{"method": ("eb_ns", "tree_eb")}, {"unbiased": True}, {"surrogate": "norm_sub"}, {"threat": 0.05}])
 def test_no_summary_competes_where_methods_are_named_or_one_population_is_the_truth(options):
-    answer = estimate(raw(), "oue", eps=1.0, n=N, ordered=True, **grouped(max_bits=1, repetitions=6, **options))
+    answer = estimate(raw(), "oue", eps=1.0, n=N, ordered=True, **grouped(max_bits=1, repetitions=2, **options))
     assert not answer.request.summaries
     assert not {*SUMMARIES} & {row.method for row in answer.recommendations}
     assert answer.request.judged == (not {"threat", "surrogate"} & {*options})

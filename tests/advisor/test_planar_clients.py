@@ -80,12 +80,14 @@ def test_clients_of_whole_cells_have_no_floating_point():
 
 
 def exact_distance(tail):
-    """The distance where ``(1 + x) exp(-x)`` is the tail, to 40 digits."""
+    """The distance where ``(1 + x) exp(-x)`` is the tail, to 30 digits."""
     with localcontext(prec=40):
         log = Decimal(tail).ln()
         x = 1 - 2 * log
-        for _ in range(60):
-            x += ((1 + x).ln() - x - log) * (1 + x) / x
+        step = x
+        while abs(step) > x / 10**30:
+            step = ((1 + x).ln() - x - log) * (1 + x) / x
+            x += step
         return x
 
 

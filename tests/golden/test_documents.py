@@ -101,8 +101,9 @@ def help_text(command: str) -> str:
         return shown(f"ldp-advise {command} --help").replace("]...", "]")
 
 
-MORE = ("budgets_", "choose_", "plan_", "reports")  # like which one is shown by default, for reports an estimate
-SHOWN = [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(MORE)) for name in COMMANDS]
+MORE = ("budgets_", "choose_", "plan_")  # like which one is shown by default
+ALIKE = {"rank": "rank_verbose", "rank_matrix": "rank_ordered", "reports": "estimate", "audit_grid": "audit"}
+SHOWN = [pytest.param(name, marks=[pytest.mark.slow] * (name.startswith(MORE) or name in ALIKE)) for name in COMMANDS]
 
 
 @pytest.mark.parametrize("name", SHOWN)
