@@ -18,7 +18,7 @@ from common import Repetitions, experiment, footer, geometric_mean, head, line, 
 from families import populations
 from ordered_domains import CATEGORICAL, CHALLENGERS, EPSILONS, PUBLISHED, USERS
 
-from advisor.question.question import MAX_REPETITIONS, REPETITIONS
+from advisor.question.ranking import REPETITIONS
 from simulator._types import FloatArray
 from simulator.benchmark import simulate
 from simulator.populations import apportion
@@ -33,7 +33,8 @@ SURE = 3.0  # standard errors
 def first_listed(truth: FloatArray, epsilon: float, n: int, metric: str) -> Pair:
     """Return the pair that a user sees first."""
     asked = experiment(apportion(truth, n), epsilon, PAIRS, [metric], ordered=True)
-    runs = race(asked, [metric], repetitions=REPETITIONS, max_repetitions=MAX_REPETITIONS)
+    first, most = REPETITIONS
+    runs = race(asked, [metric], repetitions=first, max_repetitions=most)
     return rank(runs.of(metric), {name: one.cost for name, one in asked.oracles.items()})[0].pair
 
 
