@@ -72,7 +72,9 @@ class FewSupports(NamedTuple):
         """Return the probability that the supports of a category of `holders` users are not above a number."""
         others = n - holders
         against = 0.0 if self.contradicts is None else others * self.q + holders * self.contradicts
-        own = np.arange(min(holders, most + math.ceil(against + FAR * math.sqrt(against))) + 1)
+        mean, reach = holders * self.p, FAR * math.sqrt(holders * self.p * (1 - self.p)) + FAR
+        least, greatest = max(math.floor(mean - reach), 0), min(holders, math.ceil(mean + reach))
+        own = np.arange(min(least, most), min(greatest, most + math.ceil(against + FAR * math.sqrt(against))) + 1)
         mass = np.diff(_binomial_below(own, holders, self.p), prepend=0.0)
         if self.contradicts is None:
             return float(mass @ _binomial_below(most - own, others, self.q))

@@ -56,7 +56,7 @@ def test_a_cell_and_the_uncertainty_of_its_pairs_are_what_a_loop_over_collection
 
 
 def test_the_winner_is_the_pair_that_a_ranking_names():
-    few = {"protocol": ["ss", "pgr", "oue", "olh"], "method": ["norm_sub", "power"]}
+    few = {"protocol": ["ss", "pgr", "oue", "olh"], "method": "norm_sub"}
     simulation = Simulation(repetitions=20, max_repetitions=20)
 
     def check(cell):
@@ -64,7 +64,7 @@ def test_the_winner_is_the_pair_that_a_ranking_names():
         ranking = advise(cell.epsilon, sample_counts=counts, ordered=False, simulation=simulation, **few)
         assert cell.winner.pair == ranking.best.pair
 
-    swept = sweep(eps=[0.5, 1.0, 2.0, 4.0], n=[1000, 10_000], k=[16], simulation=simulation, **few)
+    swept = sweep(eps=[1.0, 4.0], n=[1000, 10_000], k=[16], simulation=simulation, **few)
     assert failures(swept.cells, check) == {}
     assert {cell.winner.protocol for cell in swept.cells} <= {"pgr", "ss"}  # of like precision: the cheaper report
 
