@@ -86,7 +86,7 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
             if not issubclass(member, ChannelProtocol):  # a matrix is looked at wherever it is asked for
                 check_protocol(member)
         elif kind == "method":
-            check_postprocessor(member, own=True)
+            check_postprocessor(member)
         else:
             require_texts(member, "Metric", "name", "title", "unit")  # the rest as soon as k is known
     except ConformanceError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -30,20 +30,19 @@ WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan,
 TALLIES = ((2, 0.1, 50), (9, 1.0, 10_000), (33, 4.0, 1_000_000))  # k, epsilon and users
 ATTACKERS = Attackers(0.1, (0,))  # inputs of remedies for poisoning
 FEARED, FEARED_LINE = Domain(attackers=ATTACKERS), Domain(ordered=True, attackers=ATTACKERS)
-ONE_BY_ONE = "a batch must give exactly what its rows give one by one"
+ONE_BY_ONE = "a batch must give what its rows give one by one"
 CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried separately
 
 
-def check_postprocessor(method: Any, *, own: bool = False) -> None:
+def check_postprocessor(method: Any) -> None:
     """Check that a post-processing method keeps its promises, on ordinary and extreme estimates and tallies.
 
-    Shape and type, that the input is not changed, that a batch is exactly its rows, finite results, and what the method
-    claims: `nonnegative`, `sums_to_one`, `keeps_order`, `queries_only`, and, unless it is `ordered_only`, that the
-    result does not depend on the order of the categories. Unsuitable inputs are skipped: noises of estimates, and
-    protocols whose estimates have other noise, or that have none.
+    Shape and type, that the input is not changed, that a batch is its rows (a product of matrices rounds in another way
+    there), finite results, and what the method claims: `nonnegative`, `sums_to_one`, `keeps_order`, `queries_only`,
+    and, unless it is `ordered_only`, that the result does not depend on the order of the categories. Unsuitable inputs
+    are skipped: noises of estimates, and protocols whose estimates have other noise, or that have none.
 
     method: a `PostProcessor` or a function, as `simulator.register` takes them.
-    own: whether it is a caller's, which may round otherwise in a batch.
 
     Raises
     ------
@@ -52,7 +51,6 @@ def check_postprocessor(method: Any, *, own: bool = False) -> None:
     """
     method = member_under_check(method, "method")
     require_texts(method, "PostProcessor", "name", "title", "reference")
-    same = partial(np.allclose, rtol=ROUNDING, atol=ROUNDING) if own else np.array_equal
     fitted = False
     for labels, estimates in _estimates():
         k, closely = estimates.shape[-1], CLOSELY
@@ -63,16 +61,14 @@ def check_postprocessor(method: Any, *, own: bool = False) -> None:
             where = f"{method.name}, noise of {origin}"
             results = _check_results(method, labels, estimates, noise, where)
             if closely:
-                _check_batches(method, labels, estimates, noise, where, results, same)
+                _check_batches(method, labels, estimates, noise, where, results)
                 closely -= 1
     for key, kind in _OTHERS.items():
         for k, epsilon, n in TALLIES:
             protocol = kind(k, epsilon)
             if answer_of(f"{method.name}: fits", possible, method, protocol, FEARED_LINE, n):
                 fitted = True
-                _check_tallies(
-                    method, protocol, n, f"{method.name}, tallies of {key} (k={k}, epsilon={epsilon:g})", same
-                )
+                _check_tallies(method, protocol, n, f"{method.name}, tallies of {key} (k={k}, epsilon={epsilon:g})")
     require(fitted, f"{method.name}: fits must accept the noise of at least one built-in protocol")
 
 
@@ -156,24 +152,18 @@ def _check_kept(
 
 
 def _check_batches(
-    method: PostProcessor,
-    labels: list[str],
-    estimates: FloatArray,
-    noise: Noise,
-    where: str,
-    results: FloatArray,
-    same: Callable[[FloatArray, FloatArray], bool],
+    method: PostProcessor, labels: list[str], estimates: FloatArray, noise: Noise, where: str, results: FloatArray
 ) -> None:
     """Check that rows by themselves, in another arrangement, and with their categories reversed give the same."""
     rows = zip(labels, estimates, strict=True)
     alone = [answer_of(f"{where}, {label}", method, row.copy(), noise, FEARED) for label, row in rows]
-    _require_rows(np.array(list(map(same, alone, results))), ONE_BY_ONE, labels, where)
+    _require_rows(np.array(list(map(_is_same, alone, results))), ONE_BY_ONE, labels, where)
     if len(labels) % 2 == 0:
         shape = (2, len(labels) // 2, estimates.shape[1])
         arranged = answer_of(where, method, estimates.reshape(shape), noise, FEARED)
         require(
-            same(arranged, results.reshape(shape)),
-            f"{where}: a batch of shape {shape} must give exactly what its rows give one by one",
+            _is_same(arranged, results.reshape(shape)),
+            f"{where}: a batch of shape {shape} must give what its rows give one by one",
         )
     if not method.uses_order and "targets" not in method.needs:
         turned = answer_of(where, method, estimates[:, ::-1].copy(), noise, FEARED)[:, ::-1]
@@ -184,13 +174,11 @@ def _check_batches(
         )
 
 
-def _check_tallies(
-    method: PostProcessor,
-    protocol: StandardProtocol,
-    n: int,
-    where: str,
-    same: Callable[[FloatArray, FloatArray], bool],
-) -> None:
+def _is_same(results: FloatArray, others: FloatArray) -> bool:
+    return np.allclose(results, others, rtol=ROUNDING, atol=ROUNDING)
+
+
+def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, where: str) -> None:
     """Check the results of tallies of a few populations, together and separately."""
     k = protocol.k
     labels = ["all users hold the first value", "frequencies fall", "equal frequencies"]
@@ -204,4 +192,4 @@ def _check_tallies(
         answer_of(f"{where}, {label}", method.apply, observe(protocol, Tally(row, n), FEARED_LINE))
         for label, row in zip(labels, tally.counts, strict=True)
     ]
-    _require_rows(np.array(list(map(same, alone, results))), ONE_BY_ONE, labels, where)
+    _require_rows(np.array(list(map(_is_same, alone, results))), ONE_BY_ONE, labels, where)

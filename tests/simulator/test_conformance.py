@@ -242,7 +242,7 @@ def test_a_broken_method_is_caught():
         (method_of(lambda e, noise: np.log(np.maximum(e, 0), out=np.full_like(e, -np.inf), where=e > 0)), "finite"),
         (method_of(lambda e, noise: e.copy(), nonnegative=True), "claims nonnegative"),
         (method_of(lambda e, noise: np.maximum(e, 0), sums_to_one=True), "claims sums_to_one"),
-        (method_of(lambda e, noise: e / max(1.0, np.abs(e).max())), "exactly what its rows give"),
+        (method_of(lambda e, noise: e / max(1.0, np.abs(e).max())), "what its rows give"),
         (method_of(lambda e, noise: -e), "claims keeps_order"),
         (method_of(breaks_ties), "claims keeps_order"),
         (method_of(neighbours, keeps_order=False), "does not claim ordered_only"),
@@ -253,7 +253,7 @@ def test_a_broken_method_is_caught():
         (of_tallies(lambda o: o.tally.counts / o.tally.n), "tallies of sw .* the shape .* must be kept"),
         (of_tallies(lambda o: counts_alone(o).astype(np.float32)), "tallies of sw .* must be float64"),
         (of_tallies(lambda o: counts_alone(o) / 2), "tallies of sw .* claims sums_to_one"),
-        (of_tallies(averaged_rows), "tallies of sw .* exactly what its rows give"),
+        (of_tallies(averaged_rows), "tallies of sw .* what its rows give"),
         (of_tallies(lambda o: o.estimate * 1.0), "tallies of sw .* must not fail, but raised TypeError"),
     ]
     assert failures(cells, caught_by(check_postprocessor)) == {}
