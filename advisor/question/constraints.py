@@ -14,7 +14,7 @@ from advisor.errors import InputError, listed
 from advisor.question.request import Removal, Request
 from advisor.question.settings import Limits
 from knowledge.deployments import DEPLOYED
-from simulator import POSTPROCESSORS
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods import possible
 from simulator.poisoning import SMALLEST_SET
 from simulator.protocols.protocol import Protocol
@@ -29,14 +29,7 @@ def constrained(request: R, limits: Limits) -> R:
         return request
     oracles = {name: request.oracle(name) for name in request.protocols}
     methods = {name: POSTPROCESSORS[name] for name in request.methods}
-    bounds: tuple[tuple[str, float | None, Callable[[Protocol], float]], ...] = (
-        ("max-bits", limits.max_bits, lambda protocol: protocol.report_bits),
-        ("max-attack", limits.max_attack, lambda protocol: request.attack_success(protocol.key)),
-        ("server-cost", limits.server_cost, lambda protocol: protocol.server_operations(request.n)),
-    )
-    removals = [_above(name, bound, oracles, cost) for name, bound, cost in bounds if bound is not None]
-    if limits.deployable:
-        removals.append(Removal("deployable", None, tuple(name for name in oracles if name not in DEPLOYED), ()))
+    removals = _removed(limits, oracles, request.n, lambda protocol: request.attack_success(protocol.key))
     if limits.proper:
         removals.append(Removal("proper", None, (), tuple(key for key, one in methods.items() if not one.is_proper)))
     if limits.unbiased:
@@ -49,6 +42,31 @@ def constrained(request: R, limits: Limits) -> R:
         methods=tuple(name for name in request.methods if name not in gone),
         removals=tuple(removals),
     )
+
+
+def allowed(protocols: tuple[str, ...], limits: Limits, k: int, epsilon: float, n: int) -> tuple[str, ...]:
+    """Return the protocols that no constraint excludes where all values are equally likely; all if each excludes."""
+    if limits == Limits():
+        return protocols
+    oracles = {name: PROTOCOLS[name](k, epsilon) for name in protocols}
+    removals = _removed(limits, oracles, n, lambda protocol: protocol.attack_success)
+    gone = {name for removal in removals for name in removal.protocols}
+    return tuple(name for name in protocols if name not in gone) or protocols
+
+
+def _removed(
+    limits: Limits, oracles: Mapping[str, Protocol], n: int, attack_success: Callable[[Protocol], float]
+) -> list[Removal]:
+    """Return what each constraint on protocols removes."""
+    bounds: tuple[tuple[str, float | None, Callable[[Protocol], float]], ...] = (
+        ("max-bits", limits.max_bits, lambda protocol: protocol.report_bits),
+        ("max-attack", limits.max_attack, attack_success),
+        ("server-cost", limits.server_cost, lambda protocol: protocol.server_operations(n)),
+    )
+    removals = [_above(name, bound, oracles, cost) for name, bound, cost in bounds if bound is not None]
+    if limits.deployable:
+        removals.append(Removal("deployable", None, tuple(name for name in oracles if name not in DEPLOYED), ()))
+    return removals
 
 
 def _above(name: str, bound: float, protocols: Mapping[str, Protocol], cost: Callable[[Protocol], float]) -> Removal:

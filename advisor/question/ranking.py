@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from advisor.errors import listed
 from advisor.question.central import central_budgets
-from advisor.question.constraints import bounded, constrained, fitting_pairs
+from advisor.question.constraints import allowed, bounded, constrained, fitting_pairs
 from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
 from advisor.question.frequencies import Frequencies, assumed_frequencies
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
 from advisor.question.request import Request
 from advisor.question.sample import simulated_frequencies
-from advisor.question.settings import N_MAX
+from advisor.question.settings import N_MAX, Limits
 from knowledge.describe.assumption import USERS
 from knowledge.predict import predicted_metrics
 from simulator import PROTOCOLS
@@ -56,7 +56,8 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
     central = central_budgets(question.promise, menu, k, everyone)
     epsilon = question.epsilon if central is None else central.anyone
     shares = np.asarray(frequencies.weights, dtype=np.float64) / frequencies.weights.sum()
-    plan = make_plan(question.plurality, epsilon, question.menu.protocols, shares, everyone)
+    kept = allowed(menu, question.limits, k, epsilon, everyone)
+    plan = make_plan(question.plurality, epsilon, kept, shares, everyone)
     n = everyone if plan is None else plan.reports
     small = users * FAR_SMALLER <= n and not instant
     predictable = predicted_metrics(ordered=ordered) if instant else None
@@ -102,6 +103,9 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
         data_words=question.data_words,
     )
     request = bounded(constrained(request, question.limits))
+    if replace(question.limits, deployable=False) != Limits():  # a plan knows no others: it is told what they left
+        left = replace(question.menu, protocol=request.protocols, method=request.methods)
+        request = replace(request, data_words=replace(question, menu=left).data_words)
     alone = [
         name for name in question.menu.protocol if name in request.protocols and not fitting_pairs(request, [name])
     ]

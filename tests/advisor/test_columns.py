@@ -165,6 +165,17 @@ def test_users_off_and_the_verdict_hold_that_those_who_report_are_a_sample():
     assert advice.verdict == "marginal"  # those who report are known well enough, and the others are not
 
 
+def test_limits_hold_for_who_reports_what_and_a_column_with_nothing_left_is_named(run, people):
+    asked = ("--instant", "--protocol", "grr,oue", "--format", "json")
+    plan = json.loads(run("columns", "--eps", "1", people, *THREE, "--max-bits", "1", *asked)[1])
+    assert plan["headline"]["badge"] == "Almost"
+    assert plan["headline"]["text"].startswith("for age nothing is left: --max-bits 1 excludes")
+    for limit, protocols in ((("--max-bits", "6"), {"grr"}), (("--deployable",), {"grr", "rappor"})):
+        words = ("--eps", "1", "--k", "64", "--n", "1e5", "--attributes", "3", *limit, "--format", "json")
+        ways = json.loads(run("columns", *words)[1])["request"]["plan"]["solutions"]
+        assert {way["protocol"] for way in ways} <= protocols
+
+
 def test_ways_to_collect_attributes_are_told_for_each_budget(run):
     text = " ".join(run("columns", "--eps", "1,6", "--k", "2", "--n", "1e5", "--attributes", "4", "-q")[1].split())
     assert "At ε = 1: 4 attributes: each user reports one of them" in text

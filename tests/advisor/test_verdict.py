@@ -132,7 +132,7 @@ def test_a_large_budget_falls_less_short_than_its_error():
 
 def test_the_command_is_one_that_plans_what_was_asked_for(run, bands):
     few = ("--instant", "--method", "norm_sub", "--format", "json")
-    for more in ((), ("--deployable",)):
+    for more in ((), ("--deployable",), ("--max-bits", "6")):
         asked = ("--eps", "1", bands, "--counts", "count", *few, *more)
         words = shlex.split(json.loads(run(*asked)[1])["worth_it_with"]["command"])
         assert (words[:2], words[-1]) == (["ldp-advise", "plan"], bands)
@@ -140,7 +140,9 @@ def test_the_command_is_one_that_plans_what_was_asked_for(run, bands):
         planned = json.loads(out)
         assert code == 0
         assert planned["value"] > 2000
-        assert (set(planned["request"]["protocols"]) == {"grr", "rappor"}) == bool(more)
+        assert (set(planned["request"]["protocols"]) == {"grr", "rappor"}) == ("--deployable" in more)
+        bits = {PROTOCOLS[name](planned["request"]["k"], 1.0).report_bits for name in planned["request"]["protocols"]}
+        assert (max(bits) <= 6) == ("--max-bits" in more)
 
 
 def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run, bands):

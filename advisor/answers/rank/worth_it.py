@@ -16,9 +16,13 @@ from advisor.question.option import Settings
 from advisor.question.plan import PlanQuestion
 from advisor.question.request import Request
 from advisor.question.settings import Categories, Goal, Limits, Simulation, Terms
+from simulator import METRICS
 from simulator.protocols import EPSILON_MIN
+from simulator.ranking import SQUARED
 
-LUCK = 1e-9  # an error without data below it is one that the truth has by chance, as a mean in the middle of its domain
+# An error without data below it (squared: its square) is 0 but for the rounding of users, or one that the truth has by
+# chance, as a mean in the middle of its domain.
+LUCK = 1e-8
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,12 @@ def worth_it_with(request: Request, metric: str, error: float, without: float) -
     fall with the number of users. None for places: a plan knows no distances.
     """
     target = float(f"{ENOUGH * without:.3g}")
-    if without < LUCK or error <= target or request.plan is not None or request.threat is not None:
+    if (
+        without < LUCK ** (2 if METRICS[metric].unit == SQUARED else 1)
+        or error <= target
+        or request.plan is not None
+        or request.threat is not None
+    ):
         return None
     if request.ground is not None:
         return None

@@ -13,6 +13,7 @@ from advisor.answers.rank.simulate import ranking_answer
 from advisor.errors import InputError
 from advisor.inputs.histogram import read_columns
 from advisor.question.cleaning import Cleaning
+from advisor.question.constraints import allowed
 from advisor.question.fitting import fitting_protocols
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import refuse
@@ -107,7 +108,16 @@ def joint_plan(question: ColumnsQuestion, progress: Progress = silent) -> JointP
     """Return the plan with the lowest mean squared error, averaged over columns."""
     core, columns, n, d = question.core, question.columns, question.n, len(question.columns)
     truths = [np.asarray(of_column.weights, dtype=np.float64) / of_column.weights.sum() for of_column in columns]
-    protocols = [fitting_protocols(core.menu, of_column.ordered, instant=core.is_predicted) for of_column in columns]
+    protocols = [
+        allowed(
+            fitting_protocols(core.menu, of_column.ordered, instant=core.is_predicted),
+            core.limits,
+            of_column.k,
+            core.epsilon,
+            n,
+        )
+        for of_column in columns
+    ]
     # For each column the mean variance of the best estimate of a category from one report, by its budget
     errors = [partial(raw_error, names, n=1, frequencies=truth) for names, truth in zip(protocols, truths, strict=True)]
     single = np.array([error(core.epsilon) for error in errors])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from advisor.answers.rank.verdict import USELESS, WORTH_IT, against_nothing
+from advisor.answers.rank.verdict import NOTHING_LEFT, USELESS, WORTH_IT, against_nothing
 from advisor.errors import listed
 from advisor.extensions.columns.answer import ColumnPlan, JointPlan
 from advisor.figures import number, percent, points, times, users
-from advisor.question.request import nothing_left_sentence
+from advisor.question.request import nothing_left_reasons
 from advisor.show.model import Badge, Cell, Column, Document, Records, Role, Row, Scalar, Sentence, Table, Verdict
 from advisor.show.rank.table import error_cell
 from simulator import METRICS
@@ -18,11 +18,13 @@ def joint_document(plan: JointPlan) -> Document:
     """Return who reports which column, the expected errors, and the assumptions."""
     question, rows = plan.question, [_record(column) for column in plan.columns]
     useless, answer = _useless(plan), _answer(plan)
-    all_useless = all(column.ranking.verdict == USELESS for column in plan.columns)
+    able = [column.ranking for column in plan.columns if column.ranking.recommendations]
+    empty, all_useless = not able, all(ranking.verdict == USELESS for ranking in able)
+    badge = Badge.DO_NOT_COLLECT if all_useless else Badge.ALMOST if useless else Badge.COLLECT
     verdict = Verdict(
-        USELESS if all_useless else plan.solution,
+        NOTHING_LEFT if empty else USELESS if all_useless else plan.solution,
         useless or answer,
-        Badge.DO_NOT_COLLECT if all_useless else Badge.ALMOST if useless else Badge.COLLECT,
+        Badge.NOTHING_LEFT if empty else badge,
         ("useless_columns",) if useless else (),
         numbers=_worst(plan),
     )
@@ -94,6 +96,9 @@ def _answer(plan: JointPlan) -> str:
 
 def _useless(plan: JointPlan) -> str:
     """Return which columns are no better than no data at all, or that none is by half; "" if neither is so."""
+    for column in plan.columns:
+        if not column.ranking.recommendations:
+            return f"for {column.name} nothing is left: {nothing_left_reasons(column.ranking.request.removals)}"
     names = [column.name for column in plan.columns if column.ranking.verdict == USELESS]
     if not names:
         good = any(column.ranking.verdict in (WORTH_IT, None) for column in plan.columns)
@@ -107,7 +112,7 @@ def _worst(plan: JointPlan) -> str:
     errors = [(column, column.ranking.best.mean_absolute_error) for column in able]
     off = [(column, column.ranking.sampling * error) for column, error in errors if error is not None]
     if not off:
-        return nothing_left_sentence(plan.columns[0].ranking.request.removals)
+        return ""
     worst, error = max(off, key=lambda pair: pair[1])
     n = plan.question.n
     return (
