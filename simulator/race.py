@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from simulator._types import FloatArray
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.progress import Progress, silent, within
-from simulator.ranking import Pair, contenders, leading, mean_error
+from simulator.ranking import Pair, contenders, mean_error
 
 PRECISION = 0.02  # half-width of an interval over the mean
 
@@ -26,10 +26,10 @@ def race(
 ) -> Runs:
     """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
 
-    The number of repetitions doubles until all pairs are decided in each of the `metrics`, and the lowest error is
-    known within 2 % or from `enough` repetitions; or until `max_repetitions` is reached. A pair is decided if it is
-    out of the top tier, or if its paired interval excludes a 5 % disadvantage. Pairs whose disadvantage of 5 % is
-    proven for all metrics stay at the repetitions they have.
+    The number of repetitions doubles until all pairs are decided in each of the `metrics`, and the errors of the
+    leading ones are known within 2 % or from `enough` repetitions; or until `max_repetitions` is reached. A pair is
+    decided if it is out of the top tier, or if its paired interval excludes a 5 % disadvantage. Pairs whose
+    disadvantage of 5 % is proven for all metrics stay at the repetitions they have.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def race(
     repetitions, max_repetitions
         To start with, and at most.
     enough
-        For the lowest error, however wide its interval.
+        For an error, however wide its interval.
     progress
         Called with (stage, repetitions done, repetitions at most), those of each pair.
 
@@ -68,7 +68,12 @@ def race(
     while runs.repetitions < max_repetitions:
         tables = [{pair: errors for pair, errors in runs.of(name).items() if pair in competing} for name in names]
         verdicts = list(map(contenders, tables))
-        wide = runs.repetitions < enough and not all(_is_precise(table) for table in tables if table)
+        leading = [
+            table[pair]
+            for table, verdict in zip(tables, verdicts, strict=True)
+            for pair in verdict.racing & table.keys()
+        ]
+        wide = runs.repetitions < enough and not all(map(_is_precise, leading))
         if not wide and not any(verdict.open for verdict in verdicts):
             break
         racing = companions.union(*(verdict.racing for verdict in verdicts))
@@ -89,7 +94,7 @@ def race(
     return runs
 
 
-def _is_precise(errors: Mapping[Pair, FloatArray]) -> bool:
-    """Whether the lowest mean error is known within 2 %."""
-    lowest = mean_error(errors[leading(errors)])
-    return lowest.high - lowest.low <= 2 * PRECISION * lowest.error
+def _is_precise(errors: FloatArray) -> bool:
+    """Whether a mean error is known within 2 %; that of errors which are all 0 is not: others may be missing."""
+    mean = mean_error(errors)
+    return mean.high - mean.low < 2 * PRECISION * mean.error

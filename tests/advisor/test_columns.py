@@ -167,7 +167,7 @@ def test_users_off_and_the_verdict_hold_that_those_who_report_are_a_sample():
 
 def test_limits_hold_for_who_reports_what_and_a_column_with_nothing_left_is_named(run, people):
     asked = ("--instant", "--protocol", "grr,oue", "--format", "json")
-    plan = json.loads(run("columns", "--eps", "1", people, *THREE, "--max-bits", "1", *asked)[1])
+    plan = json.loads(run("columns", "--eps", "4", people, *THREE, "--max-bits", "1", *asked)[1])
     assert plan["headline"]["badge"] == "Almost"
     assert plan["headline"]["text"].startswith("for age nothing is left: --max-bits 1 excludes")
     for limit, protocols in ((("--max-bits", "6"), {"grr"}), (("--deployable",), {"grr", "rappor"})):
