@@ -175,7 +175,7 @@ def _check_batches(
 
 
 def _is_same(results: FloatArray, others: FloatArray) -> bool:
-    return np.allclose(results, others, rtol=ROUNDING, atol=ROUNDING)
+    return results.shape == others.shape and np.allclose(results, others, rtol=ROUNDING, atol=ROUNDING)
 
 
 def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, where: str) -> None:

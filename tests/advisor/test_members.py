@@ -196,7 +196,7 @@ def test_a_matrix_product_rounds_in_another_way_in_a_batch(command):
 def test_without_data_equal_values_come_in_any_order(command):
     """The categories of the sample fall, so the first of equal values would be the most frequent one."""
     out = command(f"{ASKED} --protocol oue --metric mine.py:wrong_first --format json")[1]
-    assert json.loads(out)["error_without_data"] == pytest.approx(0.8, abs=4 * (0.16 / 50) ** 0.5)
+    assert json.loads(out)["error_without_data"] == pytest.approx(0.8, abs=4 * (0.16 / 20) ** 0.5)
 
 
 def test_what_was_asked_for_and_has_no_row_is_named_and_so_is_the_menu(command):

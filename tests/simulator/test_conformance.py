@@ -243,6 +243,7 @@ def test_a_broken_method_is_caught():
         (method_of(lambda e, noise: e.copy(), nonnegative=True), "claims nonnegative"),
         (method_of(lambda e, noise: np.maximum(e, 0), sums_to_one=True), "claims sums_to_one"),
         (method_of(lambda e, noise: e / max(1.0, np.abs(e).max())), "what its rows give"),
+        (method_of(lambda e, noise: np.atleast_2d(e.copy())), "what its rows give"),
         (method_of(lambda e, noise: -e), "claims keeps_order"),
         (method_of(breaks_ties), "claims keeps_order"),
         (method_of(neighbours, keeps_order=False), "does not claim ordered_only"),

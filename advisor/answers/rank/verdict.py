@@ -17,7 +17,7 @@ from simulator.seeding import rng_for
 WORTH_IT, MARGINAL, USELESS, NOTHING_LEFT = "worth_it", "marginal", "no_better_than_no_data", "nothing_left"
 # Why it is no better: a large error, an interval that reaches the error without data, most categories below the noise.
 MORE_THAN_HALF, NOT_CERTAIN, MOST_UNDETECTABLE = "more_than_half", "not_certain", "most_undetectable"
-ORDERS, NEXT_TO_NOTHING = 50, 1e-9  # of equal values, and how far apart they are put, of equal frequencies
+ORDERS, NEXT_TO_NOTHING = 20, 1e-9  # of equal values, and how far apart they are put, of equal frequencies
 ENOUGH = 0.5  # of the error without data: from there on down a collection is worth it
 WORDS = {  # than an answer without data, by the reasons that concern the error
     (): "clearly better",

@@ -110,10 +110,8 @@ def decision(ranking: Ranking) -> tuple[Badge, str]:
     if len(ranking.recommendations) == 1:
         return Badge.USE, f"{what}: there is no other {kind} to compare with."
     if tied == 1:
-        others = (row for row in ranking.baselines if row.protocol and (row.protocol, row.method) != best.pair)
-        near = any(
-            (row.ratio_to_best or math.inf) < PRACTICAL_RATIO for row in others
-        )  # not among those to choose from
+        beside = [row for row in ranking.baselines if row.protocol and (row.protocol, row.method) != best.pair]
+        near = any((row.ratio_to_best or math.inf) < PRACTICAL_RATIO for row in beside)
         return Badge.USE, f"{what}: no other {kind} {'asked for ' * near}comes within 5 % of its error."
     return Badge.TIED, f"{what}, {_reason(ranking)} of {tied} tied {kind}s."
 
