@@ -6,7 +6,7 @@ from advisor.answers.knowledge import WORK
 from advisor.errors import InputError
 from advisor.show.outputs import check_folder
 from knowledge import build as builder
-from knowledge.build import ORDERED_FOLDS
+from knowledge.build import FOLDS, ORDERED_FOLDS
 from tests.knowledge.conftest import BUILT, TINY
 
 
@@ -30,7 +30,7 @@ def test_a_build_spares_the_files_of_others(tmp_path):
 
 @pytest.mark.slow
 def test_a_quick_build_is_made_and_resumed_by_processes(run, tmp_path, monkeypatch):
-    small = replace(TINY, ordered_cells=ORDERED_FOLDS)
+    small = replace(TINY, cells=FOLDS, ordered_cells=ORDERED_FOLDS)
     assert (builder.QUICK.cells, builder.QUICK.ordered_cells) > (small.cells, small.ordered_cells)
     monkeypatch.setattr(builder, "QUICK", small)
     folder = tmp_path / "built"
