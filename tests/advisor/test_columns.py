@@ -173,6 +173,7 @@ def test_limits_hold_for_who_reports_what_and_a_column_with_nothing_left_is_name
     for limit, protocols in ((("--max-bits", "6"), {"grr"}), (("--deployable",), {"grr", "rappor"})):
         words = ("--eps", "1", "--k", "64", "--n", "1e5", "--attributes", "3", *limit, "--format", "json")
         ways = json.loads(run("columns", *words)[1])["request"]["plan"]["solutions"]
+        assert ways
         assert {way["protocol"] for way in ways} <= protocols
 
 
