@@ -205,8 +205,11 @@ def test_what_was_asked_for_and_has_no_row_is_named_and_so_is_the_menu(command):
     )
     assert (code, "sw" in out) == (0, False)
     assert "warning: sw is not compared: no method asked for goes with it (norm_sub, soft)\n" in err
-    out = command(f"{ASKED} --protocol grr --method none --n 10M")[1]
-    assert "no other pair asked for comes within 5 % of its error" in out or "no other pair to compare" in out
+    often = "--eps 1 sample.csv --n 1500 --reps 100 --max-reps 100 --quiet --protocol oue --method"
+    out = command(f"{often} mine.py:own_norm_sub,none")[1]
+    assert "no other pair asked for comes within 5 % of its error" in out  # but norm_sub does
+    out = command(f"{often} norm_sub,none")[1]
+    assert "no other pair comes within 5 % of its error" in out
 
 
 @pytest.mark.filterwarnings("always::simulator.foreign.PluginWarning")
