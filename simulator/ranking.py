@@ -187,19 +187,30 @@ def t_quantile(repetitions: int) -> float:
     return float(stdtrit(repetitions - 1, (1 + CONFIDENCE) / 2))
 
 
-def mean_error(errors: FloatArray) -> MeanError:
+def mean_error(errors: FloatArray, lowest: FloatArray | None = None) -> MeanError:
     """Return the mean of ``(repetitions,)`` errors, at least two, with its interval.
 
     A t interval, corrected for the skewness of the errors (Hall, "On the removal of skewness by transformation", J. R.
     Stat. Soc. B 1992): squared errors of a category are so skewed that a plain interval covers the mean of 20 in 89 of
     100 cases.
+
+    lowest: errors of the leading pair over as many repetitions or more. The mean of fewer is scaled by how easy these
+        were for it; its variance is that of a ratio estimate with double sampling (Cochran, "Sampling Techniques",
+        section 12.9): what the leading pair explains is averaged over all repetitions, the rest over these.
     """
+    repetitions, share, first = len(errors), 1.0, np.zeros(len(errors))
+    if lowest is not None and repetitions < len(lowest):
+        before, whole = _mean(lowest[:repetitions]), _mean(lowest)
+        if before and math.isfinite(whole):
+            share, first = repetitions / len(lowest), lowest[:repetitions] / before
+            errors = errors * (whole / before)
     error = _mean(errors)
     if math.isinf(error):
         return MeanError(error, error, error, error, error)
     spread = float(errors.std(ddof=1))
-    standard_error = spread / math.sqrt(len(errors))
-    quantile = t_quantile(len(errors))
+    unexplained = float((errors - error * first).std(ddof=1))
+    standard_error = math.sqrt((share * spread**2 + (1 - share) * unexplained**2) / repetitions)
+    quantile = t_quantile(repetitions)
     below, above = (_unskewed(sign * quantile, errors) * standard_error for sign in (1, -1))
     return MeanError(error, max(0.0, error - below), error - above, standard_error, spread)
 
@@ -303,21 +314,13 @@ def rank(
             rank=place.rank,
             tied=place.tied,
             repetitions=len(errors[pair]),
-            **mean_error(errors[pair] * ease(lowest, len(errors[pair])))._asdict(),
+            **mean_error(errors[pair], lowest)._asdict(),
             ratio=ratios[pair],
             win_share=wins[pair],
         )
         for place in order
         for pair in [pairs[place.at]]
     )
-
-
-def ease(lowest: FloatArray, repetitions: int) -> float:
-    """Return how much larger the lowest error is over all repetitions than over the first ones: how easy these were."""
-    if repetitions >= len(lowest):
-        return 1.0
-    first, whole = _mean(lowest[:repetitions]), _mean(lowest)
-    return whole / first if first and math.isfinite(whole / first) else 1.0
 
 
 def win_shares(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:

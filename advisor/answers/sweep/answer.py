@@ -25,17 +25,7 @@ from simulator.methods import possible
 from simulator.progress import Progress, silent
 from simulator.protocols.oracle import variances_of
 from simulator.race import race
-from simulator.ranking import (
-    Cost,
-    Pair,
-    ease,
-    leading,
-    mean_error,
-    paired_ratio,
-    preferred,
-    win_shares,
-    without_rounding,
-)
+from simulator.ranking import Cost, Pair, leading, mean_error, paired_ratio, preferred, win_shares, without_rounding
 
 DIGITS = 7
 
@@ -166,7 +156,7 @@ def _cell(question: SweepQuestion, place: Place, metric: str, runs: Errors) -> C
 
 def _mean(block: NDArray[np.float64], lowest: NDArray[np.float64]) -> tuple[float, float]:
     """Return the mean error and its standard error; a pair that was out early has fewer repetitions than the lowest."""
-    mean = mean_error(block * ease(lowest, len(block)))
+    mean = mean_error(block, lowest)
     return rounded(mean.error, DIGITS), rounded(mean.standard_error, DIGITS)
 
 
