@@ -190,7 +190,8 @@ def bad_count(
     what = f"{table.unit} {place}: the count{got} {reason}"
     if column:
         what = f"column {column} holds{got or ' an empty cell'} on {table.unit} {place}, which is no count: it {reason}"
-    leaving = f"; leave out counts that are not known with --missing {shlex.quote(cell)}" if optional else ""
+    unknown = optional and not re.search(r"\d", cell)
+    leaving = f"; leave out counts that are not known with --missing {shlex.quote(cell)}" if unknown else ""
     return InputError(
         f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000" (raw '
         f"estimates: ldp-advise estimate{leaving})"

@@ -346,7 +346,8 @@ def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
         return
     names = (name for place in count(1) if (name := f"(unseen {place})") not in draft.users)
     draft.users |= dict.fromkeys(list(islice(names, k - size)), 0)
-    note = f"{k - size} unobserved categories without a name added at the end (--domain FILE says which they are)"
+    added = plural(k - size, "unobserved category", "unobserved categories")
+    note = f"{added} without a name added at the end (--domain FILE says which they are)"
     if ends is not None:
         note += f"; the labels leave out more than that many integers between {ends[0]} and {ends[1]}"
     draft.assumptions.append(note)

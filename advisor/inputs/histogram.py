@@ -202,7 +202,8 @@ def read_columns(
             tallied = _histogram(rows, place, tally)
             own = tuple(f"column {table.called(place)}: {warning}" for warning in tallied.warnings)
             warnings = own if result else (*shared, *own)
-            result.append(replace(tallied, assumptions=rows.assumptions, warnings=warnings))
+            named = replace(tallied, column=table.reference(place))
+            result.append(replace(named, assumptions=rows.assumptions, warnings=warnings))
     return tuple(result)
 
 
@@ -341,7 +342,10 @@ class LabelTally:
         dropped = sum(self.users.pop(label) for label in missing)
         codes = [repr(label) for label in missing if label]
         which = f" ({listed(codes, most=4)})" if codes else ""
-        return [plural(dropped, "user was", "users were") + f" left out: the value is missing{which}"]
+        what = plural(dropped, "user was", "users were")
+        if self._counted:
+            what = plural(len(missing), "category", "categories") + f" of {plural(dropped, 'user', 'users')}"
+        return [f"{what} left out: the value is missing{which}"]
 
 
 MOST_NUMBERS = 10_000_000

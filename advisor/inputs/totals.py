@@ -42,7 +42,9 @@ def total_row(numbers: Sequence[float], rounding: float = 0) -> int | None:
 def names_total(label: str) -> bool:
     """Return whether a label is a usual name of the sum of all rows."""
     words = re.findall(r"[^\W\d_]+", label.casefold())
-    named = "".join(words) in HEADERS["all_rows"] or words[:1] == ["total"]
+    named = (
+        "".join(words) in HEADERS["all_rows"] or words[:1] in (["total"], ["subtotal"]) or words[:2] == ["sub", "total"]
+    )
     return named and not any(map(str.isdigit, label))
 
 

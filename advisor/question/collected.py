@@ -103,7 +103,7 @@ def collect(
         cut = _clipped_note(given, undone)
     lost = None if raw else rounded or cut or _cut_note(frequencies)
     worry = None if raw else lost or _repaired_note(frequencies, noise)
-    doubts = [worry, spread_doubt(frequencies, noise, origin, lost=lost is not None)]
+    doubts = [worry, spread_doubt(frequencies, noise, origin, lost=lost is not None, counted=raw)]
     doubts += [None if cut else sum_doubt(values, noise, protocol)]
     worries += [doubt for doubt in doubts if doubt is not None]
     observed = Observed(frequencies, noise, domain=Domain(order.ordered))

@@ -18,6 +18,7 @@ from simulator.foreign import REGISTERED
 
 Read: TypeAlias = Callable[[str, object], object]  # a reader of `advisor.checks`
 OTHER_NAMES = {"eps": "epsilon", "written": "report_format"}  # keywords of Python callers that name no field
+MANY = {"is": "are", "does": "do", "goes": "go"}
 OPTIONS_TOO = ("columns", "instant", "shape", "threat")  # names of groups that are keywords for an option as well
 
 
@@ -269,4 +270,6 @@ def refuse(options: Iterable[str], reason: str) -> None:
     """
     given = tuple(options)
     if given:
-        raise InputError(f"{', '.join(given)} {reason}", given)
+        verb, _, rest = reason.partition(" ")
+        verb = MANY.get(verb, verb) if len(given) > 1 else verb
+        raise InputError(f"{', '.join(given)} {verb} {rest}", given)

@@ -23,6 +23,7 @@ from advisor.question.settings import Categories
 
 MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
 MOST_NUMBERS = 1000  # different numbers from which bins are suggested
+USERS_OF_SHARES = 1_000_000_000  # where their number is not given
 
 
 def simulated_frequencies(question: Question, metrics: tuple[str, ...] = ()) -> Frequencies:
@@ -80,6 +81,8 @@ def known_labels(question: Question, file: HeldFile) -> int | None:
 
 def _file_histogram(question: Question) -> RawHistogram:
     path, columns, cleaning, n = question.path, question.columns, question.cleaning, question.terms.n
+    if question.goal.given() or question.grid.users:  # there n is what is asked for, or has several values
+        n = n or USERS_OF_SHARES
     key = (path, columns, cleaning)
     if cleaning.transactions:
         unused = columns.given("column", "counts")
@@ -120,7 +123,7 @@ def doubted(histogram: RawHistogram, name: str | None = None) -> RawHistogram:
     if all_numbers(histogram.labels):
         if distinct < MOST_NUMBERS or where:
             return histogram
-        warning = f"{distinct:,} different numbers are as many categories: --bins 64 makes few of them, in seconds"
+        warning = f"{distinct:,} different numbers are as many categories: --bins 64 makes few of them"
     elif distinct < NEARLY_ALL * rows:
         return histogram
     else:

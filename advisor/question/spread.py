@@ -69,11 +69,14 @@ def missing_budget(values: FloatArray, origin: Origin) -> InputError:
     return InputError(f"--eps is missing: give {BUDGET} ({reason})", ("--eps",))
 
 
-def spread_doubt(values: FloatArray, noise: Noise, origin: Origin, *, lost: bool = False) -> str | None:
+def spread_doubt(
+    values: FloatArray, noise: Noise, origin: Origin, *, lost: bool = False, counted: bool = False
+) -> str | None:
     """Return a warning for raw frequencies ``(k,)`` that spread too much or too little for their noise.
 
     noise: of the stated origin.
     lost: whether values below 0 are not those of the collection, so that only too much is looked for.
+    counted: whether they were estimated from counts with the stated budget: one that is too small spreads them.
 
     Raises InputError if it is out of the question that they are as stated.
     """
@@ -82,13 +85,18 @@ def spread_doubt(values: FloatArray, noise: Noise, origin: Origin, *, lost: bool
         least, most = noise_test(values, chance, shares)(noise)
         if least <= 1 and (most >= 1 or lost):
             continue
-        what, which = ("more", "smaller than given") if least > 1 else ("less", "larger than given, or it was smoothed")
-        fitting = None if lost else fitting_budgets(values, origin)
+        what, which = (
+            ("more", "or n is smaller than given")
+            if least > 1
+            else ("less", "or n is larger than given, or it was smoothed")
+        )
+        which = f"is {'larger' if least > 1 else 'smaller'} than given" if counted else which
+        fitting = None if lost or counted else fitting_budgets(values, origin)
         also = f"; with n = {noise.n:,} its spread fits {in_words(*fitting)}" if fitting else ""
         text = (
             f"the estimate spreads {what} than the noise of {origin.protocol} at ε = {origin.epsilon:g} and "
-            f"n = {noise.n:,} explains (standard deviation {noise.sd:.3g}): eps or n is {which}, or the protocol is "
-            f"another one{also}"
+            f"n = {noise.n:,} explains (standard deviation {noise.sd:.3g}): eps {which}, or the protocol is another "
+            f"one{also}"
         )
         if chance == REFUSED:
             raise InputError(f"{text}; check them")

@@ -32,7 +32,7 @@ from advisor.show.model import (
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.ranking import budgets_figure
-from advisor.show.rank.answer import defence_sentences, expected_if
+from advisor.show.rank.answer import PER_CATEGORY, defence_sentences, expected_if
 from advisor.show.rank.data import rank_data, request_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from advisor.show.sentences import (
@@ -41,6 +41,7 @@ from advisor.show.sentences import (
     domain_text,
     nothing_left_verdict,
     total_text,
+    unit_after,
     unit_text,
 )
 
@@ -118,7 +119,7 @@ def price_table(rows: Sequence[Priced], off: Column | None = None, scale: float 
             "what collecting adds to an answer without any data",
             text=True,
             drop=4,
-            shared="Every row is {} than an answer without any data.",
+            shared="Against an answer without any data, every row is {}.",
         ),
     )
     return Table(columns, tuple(_row(row, scale) for row in rows), noun="budgets", cut=False)
@@ -141,18 +142,21 @@ def _row(row: Priced, scale: float) -> Row:
 
 
 def _numbers(rows: Sequence[Priced]) -> str:
-    """Return the error in users at the first and the last budget."""
+    """Return the error at the first and the last budget: in users, and in the metric if that says more."""
     first, last, request = rows[0], rows[-1], rows[0].ranking.request
     if first.off is None or last.off is None:
         return ""
+    metric, without = first.ranking.metric, first.ranking.error_without_data
     off = (
         f"off by {users(rounded(first.off, 2))} users a category ({points(first.off / request.users)}) at "
         f"ε = {first.epsilon:g}"
     )
     if last is not first:
         off += f", by {users(rounded(last.off, 2))} ({points(last.off / request.users)}) at ε = {last.epsilon:g}"
-    without = first.ranking.error_without_data
-    no_data = "" if without is None else f"; without data {first.ranking.metric} error {number(without, 3)}"
+    if metric not in PER_CATEGORY:
+        errors = dict.fromkeys(number(row.ranking.best.error, 2) for row in (first, last))
+        off = f"{metric} error {' to '.join(errors)}{unit_after(metric, 0.0, None)}, {off}"
+    no_data = "" if without is None else f"; without data {metric} error {number(without, 3)}"
     return f"{expected_if(request)}: {off}{no_data}{total_text(request.plan, each=True)}."
 
 

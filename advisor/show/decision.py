@@ -19,11 +19,13 @@ from advisor.members.names import method_text, protocol_in_full
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import Request
 from advisor.show.model import Badge, Document
+from advisor.show.rank.answer import enough
 from advisor.show.sentences import unit_text
 from simulator import METRICS
 from simulator.detection import detectable
 
 NAMED = 12  # answers that a sentence names
+NO_PAIR = ("", "")
 PER_ANSWER = ("l1", "mae")  # metrics that are the error of a share, or k times that
 
 
@@ -40,7 +42,7 @@ class Decision:
     basis: str  # where the shares come from, in a sentence
     origin: str = "Predicted, not simulated"  # of the figures
     epsilon: float = math.inf  # of one report
-    pair: tuple[str, str] = ("", "")
+    pair: tuple[str, str] = NO_PAIR
     error: float | None = None  # of a share, on average; None if only another error is known
     interval: tuple[float, float] | None = None  # of it, 95 %
     least: float | None = None  # smallest share that is told from 0; None if unknown
@@ -50,8 +52,8 @@ class Decision:
 
     @property
     def collects(self) -> bool:
-        """Whether a collection is an option."""
-        return self.badge != Badge.DO_NOT_COLLECT
+        """Whether a collection is an option, and known."""
+        return self.badge != Badge.DO_NOT_COLLECT and self.pair != NO_PAIR
 
     @property
     def off(self) -> str:
@@ -59,7 +61,8 @@ class Decision:
         error = rounded(self.error or 0.0, 2)
         ends = [] if self.interval is None else [lower_end(*self.interval), self.interval[1]]
         between = f" ({'–'.join(f'{100 * end:.2g}' for end in ends)})" if ends else ""
-        return f"{points(error)}{between} on average, that is {users(error * self.people)} of {self.people:,} people"
+        off = users(rounded((self.error or 0.0) * self.people, 2))
+        return f"{points(error)}{between} on average, that is {off} of {self.people:,} people"
 
     def named(self, *, seen: bool) -> tuple[int, str]:
         """Return how many answers of a sample are told from none, or are not, and the first of their labels."""
@@ -121,7 +124,7 @@ def decision_of(ranking: Ranking, badge: Badge = Badge.NONE, reason: str = "", *
             "; ".join(filter(None, parts)) if badge != Badge.DO_NOT_COLLECT else "a guess without data may be as exact"
         )
     if worth is not None and worth.n is not None:
-        more.setdefault("takes", f"About {users(rounded(worth.n, 2))} people would be enough to make it worth it.")
+        more.setdefault("takes", f"{enough(int(rounded(worth.n, 2)))} people would be enough to make it worth it.")
     if ranking.source != "grid":
         more["origin"] = f"Simulated, seed {request.seed}"
     return Decision(

@@ -31,7 +31,7 @@ from advisor.show.model import (
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.plan import plan_figure
-from advisor.show.sentences import assumed_sentences, domain_text, hidden_text, term_text, unit_after
+from advisor.show.sentences import MEAN_THERE, assumed_sentences, domain_text, hidden_text, term_text, unit_after
 from simulator.detection import LEVEL, POWER, detectable
 
 REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"
@@ -93,6 +93,7 @@ def _numbers(plan: PlanResult) -> str:
         expected = f"; expected there {'power ' if question.detects else ''}{figure}"
     if without is not None:
         no_data = f"; without data {number(without, 3)}"
+        no_data += MEAN_THERE if plan.needs_no_data and question.metric == "mean" else ""
     return f"Asked: {_goal(question)} at {_setting(question)}{expected}{no_data}."
 
 
@@ -144,7 +145,8 @@ def _out_of_reach(plan: PlanResult) -> str:
     end = value_text(question, ENDS[question.unknown][1] if by_model else question.range[1])
     where = f"{end}, where predictions end," if by_model else end
     figure = f"{'power ' if question.detects else ''}{number(best.error or 0.0, 3)}"
-    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}."
+    others = "" if plan.instead is None else "; another pair reaches it"
+    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}{others}."
 
 
 def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:

@@ -16,6 +16,8 @@ from advisor.question.request import Removal, nothing_left_reasons
 from advisor.show.model import Adjustment, Badge, Verdict
 from simulator import METRICS
 
+MEAN_THERE = ", as the mean happens to lie there"  # of a guess without data
+
 
 def domain_text(k: int, *, ordered: bool) -> str:
     """Return the size of a domain, and whether it has an order."""
@@ -118,7 +120,7 @@ def central_sentences(central: Central, best: str, protocols: Iterable[str]) -> 
     ]
     if others:
         lines.append(
-            f"For {', '.join(others)} no bound of their own is known: their ε₀ is what any protocol may spend."
+            f"No bound is known for {', '.join(others)} in particular: ε₀ is there what any protocol may spend."
         )
     return lines
 
@@ -204,6 +206,7 @@ def error_unit(metric: str, bins: Bins | None) -> tuple[float, str]:
 def unit_after(metric: str, error: float, bins: Bins | None, distance: str = "bins") -> str:
     """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
     unit = unit_text(metric, bins, distance)
+    unit = unit.replace("bins", "bin", 1) if error == 1 else unit
     size = data_error(metric, error, bins)
     in_data = "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
     return "" if unit in ("", "no unit") or unit.startswith("frequency") else f" {unit}{in_data}"

@@ -125,10 +125,19 @@ class SquareWave(StandardProtocol):
         return Tally(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
-        """Return reports of the places that are near most targets."""
+        """Return reports of the places where the targets are likeliest, if all values are equally frequent.
+
+        EM shares a report out by likelihood, so one that is near few other values counts more: reports near most
+        targets raise their frequencies by less, and at times by nothing.
+        """
         places = np.arange(self.symbols)
-        helped = ((places[:, None] >= targets) & (places[:, None] < targets + self.width)).sum(axis=1)
-        return Tally(shared_by_best(helped, fakes, rng), fakes)
+        near = ((places[:, None] >= targets) & (places[:, None] < targets + self.width)).sum(axis=1)
+        among = np.minimum(np.minimum(places, places[::-1]) + 1, min(self.width, self.k))
+
+        def weight(near: IntArray, values: int) -> FloatArray:
+            return np.asarray(self.q * values + (self.p - self.q) * near, dtype=np.float64)
+
+        return Tally(shared_by_best(weight(near, len(targets)) / weight(among, self.k), fakes, rng), fakes)
 
 
 class SquareWaveLikelihood(Likelihood):

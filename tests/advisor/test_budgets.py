@@ -30,6 +30,15 @@ def test_each_row_is_the_answer_that_its_budget_has_alone(run):
         assert answer == {key: value for key, value in alone.items() if key != "headline"}  # its row has the verdict
 
 
+def test_a_metric_that_users_off_do_not_describe_has_its_error_beside_that_without_data(run):
+    _, out, _ = run("--eps", "0.5,2", "--k", "32", "--n", "1e5", "--metric", "emd", "--instant", "-q")
+    rows = json.loads(
+        run("--eps", "0.5,2", "--k", "32", "--n", "1e5", "--metric", "emd", "--instant", "--format", "json")[1]
+    )
+    errors = " to ".join(f"{row['error']:.2g}" for row in rows["budgets"])
+    assert f"Expected: emd error {errors} bins, off by " in out
+
+
 def test_budgets_at_which_constraints_leave_nothing_are_named(run):
     words = ("--k", "64", "-p", "grr", "--max-attack", "0.1")
     data = answered(run, "--eps", "1,8", *words)

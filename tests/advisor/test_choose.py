@@ -33,6 +33,9 @@ COLLECTED = "--n 150k --k 18 --within 1 --sensitive high --times 2"
 pytestmark = pytest.mark.usefixtures("choose_once")
 
 
+FAST = ("--instant", "--format", "json")
+
+
 def shown(error):
     return float(f"{error:.3g}")
 
@@ -129,6 +132,33 @@ def test_nine_of_ten_collections_that_are_advised_are_as_accurate_as_asked():
     # If 97 of 100 keep to it, fewer than nine of ten do in two of a thousand cases; to what is predicted, two thirds.
     assert sum(error <= choice.case.within for error, choice in zip(errors, advised, strict=True)) >= least
     assert sum(error <= choice.best.error for error, choice in zip(errors, advised, strict=True)) < least
+
+
+def test_an_accuracy_that_a_guess_nearly_has_is_no_advice_and_almost_worth_it(run, tmp_path):
+    file = tmp_path / "towns.csv"
+    file.write_text(
+        "town,people\n" + "".join(f"t{at},{people}000\n" for at, people in enumerate((60, 20, 10, 4, 3, 3)))
+    )
+    asked = f"{file} --n 1500 --sensitive high --times 2 --instant -q"
+    data = decided(run, f"{asked} --within 2")
+    assert data["headline"]["badge"] == "Do not collect"
+    assert data["within_possible"] is None or data["within_possible"] <= 50 * data["error_without_data"]
+    almost = decided(run, f"{asked} --within {98 * data['error_without_data']:.3g}")
+    assert (almost["choice"], almost["headline"]["badge"]) == ("collect", "Almost")
+
+
+def test_shares_are_read_where_their_users_are_counted_or_asked_for(run, tmp_path):
+    file = tmp_path / "shares.csv"
+    file.write_text("answer;share\nyes;45,5\nno;44,5\nother;10,0\n", encoding="utf-8")
+    choice = decided(run, f"{file} --counts share --n 500 --within 3 --sensitive low --times 1 --instant -q")
+    assert choice["request"]["k"] == 3
+    plan = json.loads(run("plan", file, "--counts", "share", "--eps", "1", "--target", "0.1", *FAST)[1])
+    assert plan["value"] > 100
+    cells = json.loads(
+        run("sweep", file, "--counts", "share", "--eps", "1", "--n", "500,1000", "-p", "grr", *FAST[1:])[1]
+    )
+    assert len(cells["results"]) == 2
+    assert run("--eps", "1", file, "--counts", "share")[0] == 2  # one number of users, which nobody said
 
 
 def test_asking_more_often_leaves_less_for_each_time():

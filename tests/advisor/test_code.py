@@ -63,7 +63,7 @@ def test_other_files_are_no_saved_answers(run, folder):
 
     def refused_as_one(text):
         (folder / "answer.json").write_text(text)
-        assert "answer.json: is no saved answer; save one with ldp-advise" in refused(
+        assert "answer.json: is no saved ranking; save one with ldp-advise" in refused(
             run, "code", "answer.json", "--to", "new"
         )
         assert not (folder / "new").exists()

@@ -204,6 +204,20 @@ def test_noise_smaller_than_said_is_noticed_where_little_else_spreads(seed, prot
         checked(np.convolve(np.pad(values, 4, mode="wrap"), np.full(9, 1 / 9), mode="valid"), protocol)
 
 
+def test_reports_that_spread_too_much_were_made_with_a_larger_budget(run, tmp_path):
+    counted = tmp_path / "counted.csv"
+    counts = PROTOCOLS["grr"](5, 3.0).sample_support(np.array([2000, 1500, 800, 500, 200]), rng_for(1, "counted"))
+    counted.write_text("answer,count\n" + "".join(f"a{at},{count}\n" for at, count in enumerate(counts)))
+    asked = ("reports", counted, "--counts", "count", "--protocol", "grr", "-q")
+    code, _, err = run(*asked, "--eps", "1.5")
+    assert code == 2
+    # An estimate would fit a smaller one; here the estimate is made with the budget that is given.
+    assert err.endswith(
+        "explains (standard deviation 0.0111): eps is larger than given, or the protocol is another one; check them\n"
+    )
+    assert run(*asked, "--eps", "3")[0] == 0
+
+
 def test_repairs_that_leave_no_zeros_are_recognised():
     values = raw("olh", K, N)
     assert checked(values, "olh").warnings == ()

@@ -221,3 +221,11 @@ def test_a_sample_that_holds_reports_leads_to_their_command(tmp_path, monkeypatc
         assert simulated_frequencies(Question(sample=name, columns=columns)).k in (2, 3, 4)
 
     assert failures(REPORTS, check) == {}
+
+
+def test_columns_have_their_names_and_an_option_that_does_not_fit_one_names_it(run, people):
+    out = run("columns", "--eps", "4", people, "--column", "1", "--column", "3", "--instant", "--format", "json")[1]
+    assert [row["column"] for row in json.loads(out)["columns"]] == ["age", "town"]
+    code, _, err = run("columns", "--eps", "4", people, *THREE, "--metric", "emd")
+    assert code == 2
+    assert re.match(r"ldp-advise: error: column colour, main: metric emd needs an ordered domain", err)

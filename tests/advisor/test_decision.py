@@ -106,6 +106,15 @@ def test_the_docs_quote_the_page_of_their_command(run, tmp_path):
     assert all(quote in text for quote in quotes)
 
 
+def test_where_predictions_end_nothing_is_said_of_what_would_be_known_and_of_other_people(run, tmp_path):
+    text = decision(run, tmp_path, "choose --n 50 --k 2 --within 5 --sensitive medium --times 1")
+    assert "from 50 people" in text
+    assert not re.search(r"1,000 people|off by about|What will be known|On paper", text)
+    ages = ROOT / "examples/age_bands.csv"
+    text = decision(run, tmp_path, f"choose {ages} --n 2000 --within 1 --sensitive medium --times 1 --instant")
+    assert "enough to make it worth it" not in text  # more people for half of a guess's error, not for what was asked
+
+
 def test_several_reports_of_one_person_are_one_promise(run, tmp_path):
     text = decision(run, tmp_path, "choose --n 100k --k 4 --within 1 --sensitive high --times 2")  # twice ε = 0.44
     assert f"at most {math.ceil(100 / (1 + math.exp(-0.88)))} of 100 cases" in text

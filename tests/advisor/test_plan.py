@@ -243,6 +243,25 @@ def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch):
     assert answer.value <= right.best.high
 
 
+@pytest.mark.slow
+def test_a_method_of_the_named_protocol_that_is_predicted_never_to_suffice_races_too(monkeypatch):
+    asked = {"target": 0.2, "eps": 1.0, "k": 16, "protocol": ["oue", "grr"]}
+    right = plan(**asked).best
+    misled(monkeypatch, lambda pair, value: None if pair == right.pair else value)
+    answer = plan(**asked).best
+    assert (answer.pair, answer.source) == (right.pair, "simulation")
+    assert answer.low <= right.high
+
+
+def test_a_mean_that_lies_there_by_chance_and_another_pair_that_reaches_the_target_are_said(run):
+    bell = ("plan", "--target", "0.3", "--eps", "1", "--k", "64", "--shape", "gaussian:0.1", "--metric", "mean")
+    assert ", as the mean happens to lie there." in run(*bell, "--ordered", "-q", "--instant")[1]
+    one = ("-p", "oue", "--method", "norm_sub", "-q")
+    _, out, _ = run("plan", "--target", "0.01", "--n", "1000", "--k", "3", *one)
+    assert out.startswith("Almost: no ε up to 32 is enough")
+    assert out.splitlines()[0].endswith("; another pair reaches it.")
+
+
 def test_what_is_met_at_once_is_said():
     answer = plan(target=5.0, eps=8.0, k=4, protocol="grr", method="norm_sub")
     assert answer.best.met_at_once

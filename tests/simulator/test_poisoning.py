@@ -12,6 +12,7 @@ from simulator.poisoning import ATTACKS, MAXIMAL, Attack, draw_targets
 from simulator.populations import apportion, frequencies
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Tally
+from simulator.protocols.square_wave import SquareWave
 from tests.cells import over
 
 from .law import accept, channel_of, stream, two_sided
@@ -133,3 +134,15 @@ def test_targets_and_gains_follow_the_seed_and_consistency_limits_them():
 def test_a_share_must_leave_honest_users(share):
     with pytest.raises(ValueError, match="leaves no honest one"):
         Attack(MAXIMAL, share, (0,)).fakes(5)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(5, 0.5), (20, 1.0), (20, 3.0)])
+def test_places_of_a_square_wave_that_fakes_send_are_those_where_the_targets_are_likeliest(k, epsilon):
+    wave, targets = SquareWave(k, epsilon), np.array([1, k - 2])
+    likelihood = np.full((k, wave.symbols), wave.q)
+    for value in range(k):
+        likelihood[value, value : value + wave.width] = wave.p
+    chance = likelihood[targets].sum(axis=0) / likelihood.sum(axis=0)
+    sent = wave.crafted(targets, 1000, stream("wave", k)).counts
+    assert sent.sum() == 1000
+    np.testing.assert_array_equal(sent > 0, np.isclose(chance, chance.max(), rtol=1e-12))

@@ -77,8 +77,9 @@ class Search:
     def _race_again(self, settled: dict[Pair, PlanRow], predicted: Mapping[Pair, PlanRow]) -> None:
         """Settle whatever wins a race against the leader, at the leader's answer.
 
-        First the contenders race again, since the prediction may be far from the answer that was settled. Then it is
-        the turn of the pairs that are predicted to need less than the leader: either may be wrong.
+        First the contenders race again, since the prediction may be far from the answer that was settled, with all
+        methods of the leader's protocol: a method may be predicted to reach the target nowhere, and need least. Then it
+        is the turn of the pairs that are predicted to need less than the leader: either may be wrong.
         """
         raced: set[Pair] = set()
         for turn in range(RERACES):
@@ -87,8 +88,10 @@ class Search:
             by_need = sorted(predicted.values(), key=lambda row: row.need)
             undercut = [row.pair for row in by_need if row.need < leader.need]
             waiting = [pair for pair in undercut if pair not in raced and pair not in settled][:CONTENDERS]
-            racing = [*(self._contenders(predicted) if turn == 0 else []), *waiting]
-            racing = [pair for pair in racing if self._fits(pair, at)]
+            if turn == 0:
+                of_leader = (pair for pair in predicted if pair[0] == leader.pair[0])
+                waiting = [*self._contenders(predicted), *of_leader, *waiting]
+            racing = [pair for pair in waiting if self._fits(pair, at)]
             if not racing:
                 return
             raced.update(racing)

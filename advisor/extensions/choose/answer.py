@@ -279,13 +279,13 @@ def _need(row: PlanRow | None, works: Callable[[float], bool], least: float, mos
 
 
 def _coarser(case: Case, at_limit: Ranking) -> Need | None:
-    """Return the accuracy reached at the limit, if it is better than without data."""
+    """Return the accuracy reached at the limit, if it makes a collection worth it."""
     simulated = at_limit.repetitions > 0
     if at_limit.verdict == USELESS or (case.gaps and not simulated):
         return None
     best = at_limit.best
     value = two_digits(rounded(sure(best), 3), up=True)
-    if not case.within < value < case.without:
+    if not case.within < value <= case.worthwhile:
         return None
     return Need(value, best.error_low, best.error_high, simulated)
 

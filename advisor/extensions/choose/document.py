@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,14 @@ import numpy as np
 
 from advisor.answers.epsilon import meaning
 from advisor.answers.rank.result import EVEN, ZERO
+from advisor.answers.rank.verdict import MORE_THAN_HALF
 from advisor.extensions.choose.answer import LEAST, LIMITS, METRIC, Choice, Need, Reason, Wishes
-from advisor.figures import error_text, users
+from advisor.figures import error_text, rounded, users
 from advisor.members.names import pair_text
 from advisor.question.rules import USERS_LOW
 from advisor.question.settings import Goal, Instant, Terms
 from advisor.show.budgets import price_table, priced_data
-from advisor.show.decision import Decision, decision_of
+from advisor.show.decision import NO_PAIR, Decision, decision_of
 from advisor.show.model import (
     Adjustment,
     Badge,
@@ -120,6 +122,8 @@ def outcome(choice: Choice) -> tuple[Badge, str, str]:
         "people": f"{case.people:,}",
         "answers": f"{case.answers:,}",
     }
+    if choice.reason == Reason.REACHED and MORE_THAN_HALF in choice.there.reasons:
+        badge, verdict = Badge.ALMOST, f"what was asked is reached, but a guess errs less than twice as much: {verdict}"
     return badge, verdict.format_map(words), reason.format_map(words)
 
 
@@ -139,8 +143,10 @@ def expected_text(choice: Choice) -> str:
     if choice.reason not in (Reason.NOT_COVERED, Reason.NOTHING_ASKED):
         off, _ = error_cell(best, there, 100)
         n, beyond = there.request.n, case.gaps and not choice.simulations
-        even = f" even with {n:,} people at ε = {there.request.epsilon:g}" if beyond else ""
-        parts.append(f"expected{even} off by {off} percentage points, {users(best.error * n)} people")
+        moved = [f" with {n:,} people"] if n != case.people else []
+        moved += [f" at ε = {there.request.epsilon:g}"] if there.request.epsilon != case.limit else []
+        even = f" even{''.join(moved)}" if beyond else ""
+        parts.append(f"expected{even} off by {off} percentage points, {users(rounded(best.error * n, 2))} people")
     parts.append(f"without data {points(case.without)}")
     if case.times > 1 and choice.reason in LIKELY:
         spent = there.request.epsilon * case.times
@@ -405,7 +411,9 @@ def decision_of_choice(choice: Choice) -> Decision:
     badge, _, reason = outcome(choice)
     within = points(case.within)
     wanted = f"A share may be off by {within} on average."
+    takes = "" if need is None else f"{people_text(need).capitalize()} would be enough."
     if choice.open_accuracy:
         wanted = f"Half of the error without any data is taken to be exact enough: {within} on average."
-    takes = {} if need is None else {"takes": f"{people_text(need).capitalize()} would be enough."}
-    return decision_of(choice.there, badge, reason, wanted=wanted, times=case.times, **takes)
+    decision = decision_of(choice.there, badge, reason, wanted=wanted, times=case.times, takes=takes)
+    # Where predictions do not cover the case, figures are those of the nearest that they do.
+    return replace(decision, people=case.people, pair=NO_PAIR if choice.reason == Reason.NOT_COVERED else decision.pair)

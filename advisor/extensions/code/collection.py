@@ -91,7 +91,10 @@ class CodedCollection:
                 "shows it; name another method with --method, --protocol, --eps and --k"
             )
         if not possible(POSTPROCESSORS[method], self.parameters.protocol, self.domain, 1_000):
-            ranked = f"ldp-advise --eps {self.epsilon:g} --k {self.k} --protocol {protocol} ranks those that are"
+            ordered = " --ordered" * self.domain.ordered
+            ranked = (
+                f"ldp-advise --eps {self.epsilon:g} --k {self.k}{ordered} --protocol {protocol} ranks those that are"
+            )
             raise ValueError(
                 f"method {method} is not for reports of {protocol} with k = {self.k} and epsilon = {self.epsilon:g}: "
                 f"{'take --method ibu' if self.cells.grid else ranked}"

@@ -128,7 +128,7 @@ def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | No
     content = read_json(name)
     rows, request = (content.get(key) if isinstance(content, dict) else None for key in ("recommendations", "request"))
     if not rows or not isinstance(request, dict):
-        raise InputError(f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --output FILE.json")
+        raise InputError(f"{name}: is no saved ranking; save one with ldp-advise --eps 1 --k 256 --output FILE.json")
     try:
         if request.get("plan") is not None:
             raise InputError(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -70,7 +72,8 @@ def columns_question(question: Question) -> ColumnsQuestion:
     read = read_columns(sample, columns.column, layout=columns.layout, missing=question.cleaning.missing_codes)
     frequencies = tuple(
         replace(over_domain(doubted(column, name), sample_name(sample), question.domain, Cleaning()), name=name)
-        for name, column in zip(columns.column, read, strict=True)
+        for column in read
+        for name in [column.column or ""]
     )
     n = question.terms.n or max(column.users or 0 for column in frequencies)
     if n < len(frequencies):
@@ -108,16 +111,11 @@ def joint_plan(question: ColumnsQuestion, progress: Progress = silent) -> JointP
     """Return the plan with the lowest mean squared error, averaged over columns."""
     core, columns, n, d = question.core, question.columns, question.n, len(question.columns)
     truths = [np.asarray(of_column.weights, dtype=np.float64) / of_column.weights.sum() for of_column in columns]
-    protocols = [
-        allowed(
-            fitting_protocols(core.menu, of_column.ordered, instant=core.is_predicted),
-            core.limits,
-            of_column.k,
-            core.epsilon,
-            n,
-        )
-        for of_column in columns
-    ]
+    protocols = []
+    for column in columns:
+        with _naming(column.name):
+            fitting = fitting_protocols(core.menu, column.ordered, instant=core.is_predicted)
+            protocols.append(allowed(fitting, core.limits, column.k, core.epsilon, n))
     # For each column the mean variance of the best estimate of a category from one report, by its budget
     errors = [partial(raw_error, names, n=1, frequencies=truth) for names, truth in zip(protocols, truths, strict=True)]
     single = np.array([error(core.epsilon) for error in errors])
@@ -132,11 +130,24 @@ def joint_plan(question: ColumnsQuestion, progress: Progress = silent) -> JointP
     means = {name: float(squares.mean()) for name, (_, _, squares) in solutions.items()}
     solution, other = sorted(means, key=means.__getitem__)
     rows = zip(columns, *(figures.tolist() for figures in solutions[solution]), strict=True)
-    plans = []
-    for place, (column, share, budget, square) in enumerate(rows):
+    asked = []
+    for column, share, budget, square in rows:
         alone = replace(core, terms=replace(core.terms, epsilon=budget, n=max(1, round(share * n))))
-        request = replace(ranking_request(alone, column), everyone=n)
-        answer = ranking_answer(alone, request, part(progress, place, d, column.name))
-        plans.append(ColumnPlan(column.name, share, math.sqrt(square), answer.first))
+        with _naming(column.name):
+            request = replace(ranking_request(alone, column), everyone=n)
+        asked.append((column.name, share, math.sqrt(square), alone, request))
+    plans = [
+        ColumnPlan(name, share, error, ranking_answer(alone, request, part(progress, place, d, name)).first)
+        for place, (name, share, error, alone, request) in enumerate(asked)
+    ]
     advantage = math.sqrt(means[other] / means[solution])
     return JointPlan(question, solution, tuple(plans), math.sqrt(means[solution]), advantage)
+
+
+@contextmanager
+def _naming(column: str) -> Iterator[None]:
+    """Name the column that an option does not go with."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"column {column}: {error}", error.fields) from error

@@ -88,6 +88,10 @@ def read_places(
     size = None if grid is None else parse_grid(grid)
     with opened_rows(path, Expected("users", layout, (*names, counts))) as rows:
         at, count, axes = _columns(rows.table, names, counts, (DEGREES,) if cell_km else (GRID, DEGREES, PLANE))
+        if cell_km and {column for axis in GRID for column in rows.table.with_word(axis)}.issuperset(at):
+            raise InputError(
+                f"{rows.table.source}: --cell-km is for longitude and latitude; rows and columns are cells"
+            )
         if grid is None and cell_km is None and axes != DEGREES:
             raise InputError(
                 "--grid or --cell-km is missing: give cells, for example --grid 8x8, or --cell-km 1 for longitude and "
@@ -125,8 +129,8 @@ def _columns(
     found = [pair for pair in known if len(named[pair[0]]) == len(named[pair[1]]) == 1]
     if not names and not found:
         raise InputError(
-            f"{table.source}: --columns is missing: no headers say row and col, longitude and latitude, or x and "
-            f"y; give both, for example --columns lon,lat; the columns are {table.columns()}"
+            f"{table.source}: --columns is missing: no headers say {' or '.join(map(' and '.join, known))}; give both, "
+            f"for example --columns lon,lat; the columns are {table.columns()}"
         )
     at = [find_column(table, name, "--columns") for name in names] or [named[axis][0] for axis in found[0]]
     if at[0] == at[1]:

@@ -14,8 +14,9 @@ from advisor.members.names import UNPROCESSED, method_name, method_text, pair_te
 from advisor.question.request import CURVES, Request
 from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
-from advisor.show.sentences import hidden_text, nothing_left_verdict, total_text, unit_after
+from advisor.show.sentences import MEAN_THERE, hidden_text, nothing_left_verdict, total_text, unit_after
 from knowledge.deployments import DEPLOYED
+from knowledge.menu import USERS
 from simulator import METRICS, POSTPROCESSORS
 from simulator.foreign import REGISTERED
 from simulator.methods.processor import POSTERIOR_MEAN, SUMMARIES
@@ -135,7 +136,7 @@ def _numbers(ranking: Ranking) -> str:
         else:
             figure = f"{figure}, {off}"
     if metric == "mean" and ranking.verdict == USELESS and request.skew is None:
-        no_data += ", as the mean happens to lie there"
+        no_data += MEAN_THERE
     likely = best.probability_best
     chance = "" if likely is None else f"; best or within 2 % with probability {whole_percent(likely)}"
     expected = expected_if(request)
@@ -166,7 +167,7 @@ def _worth_it_changes(ranking: Ranking) -> list[Adjustment]:
     reaching = []
     if instead.n is not None:
         n = int(_above(instead.n, ranking.request.n))
-        reaching.append((f"About {users(n)} users are predicted to reach {goal}.", {"n": f"{n}"}))
+        reaching.append((f"{enough(n)} users are predicted to reach {goal}.", {"n": f"{n}"}))
     if instead.epsilon is not None:
         epsilon = f"{_above(instead.epsilon, ranking.request.epsilon):.6g}"
         reaching.append((f"ε = {epsilon} is predicted to reach {goal}.", {"eps": epsilon}))
@@ -175,6 +176,11 @@ def _worth_it_changes(ranking: Ranking) -> list[Adjustment]:
     )
     reaching = reaching or [(f"{nothing} {goal}.", {})]
     return [Adjustment(text, "" if place else instead.command, values) for place, (text, values) in enumerate(reaching)]
+
+
+def enough(n: int) -> str:
+    """Return a predicted number of users: at most the least that predictions cover."""
+    return f"{'At most' if n <= USERS[0] else 'About'} {users(n)}"
 
 
 def _above(value: float, asked: float) -> float:

@@ -201,8 +201,8 @@ def _threat_sentences(ranking: Ranking) -> list[str]:
     name = f" ({shortened(request.labels[targets[0]])})" if len(targets) == 1 and request.labels else ""
     how = "that are known" if request.targets else "drawn at random (--targets names them: two more remedies use it)"
     return [
-        f"The attack: {fakes:,} of the n = {request.n:,} users are fake, and send the reports that help most to "
-        f"promote {len(targets)} of the {request.k:,} categories{name}, held by {percent(holders)} of users and {how}. "
+        f"The attack: {fakes:,} of the n = {request.n:,} users are fake, and send the reports that speak most for "
+        f"{len(targets)} of the {request.k:,} categories{name}, held by {percent(holders)} of users and {how}. "
         "Errors are against the frequencies of the honest users. A gain is how much the estimates of the promoted "
         "categories rise together, with such reports (max.) or with random ones (random)."
     ]

@@ -127,7 +127,7 @@ WRONG = [
     (partial(Simulation, seed=-1), "seed must be a whole number of at least 0, got -1", ("--seed",)),
     (partial(Simulation, jobs=2000), "jobs must be a whole number of at least 1 and at most 1,024", ("--jobs",)),
     (partial(Terms(metric=("l1", "l2")).one_metric, "this"), "this answers for one metric at a time", None),
-    (partial(refuse, ("--a", "--b"), "is for X"), "--a, --b is for X", ("--a", "--b")),
+    (partial(refuse, ("--a", "--b"), "is for X"), "--a, --b are for X", ("--a", "--b")),
     (partial(require, ("--eps", None, "ε"), ("--k", 4, "k")), "--eps is missing: give ε", ("--eps",)),
     (
         partial(require, ("--eps", None, "ε"), ("--n", (), "users"), ("--k", None, "k")),

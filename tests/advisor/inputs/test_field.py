@@ -158,6 +158,8 @@ REFUSED = [
     ("a.csv", "x,count\na,120\nb,(D)\nc,NA\nd,30\n", {}, "line 3: the count '(D)' looks like one that is missing"),
     ("a.csv", "x,count\nN,500\nK,200\nL,300\nS,700\nSumme,850\n", {}, "add up to 2 times"),
     ("a.csv", "x,count\na,5\nSubtotal,5\nb,7\nc,8\nSubtotal,15\n", {}, "stands like a subtotal among the rows"),
+    ("a.csv", "x,count\na,5\nb,7\nSubtotal land,12\nc,8\nTotal,20\n", {}, "'Subtotal land' (line 4) stands like a"),
+    ("a.csv", "answer,people\nyes,10.5\nno,20.5\n", {}, '"1,000" (raw estimates: ldp-advise estimate)'),
     ("a.csv", "city,people\nParis,2102650*\nLyon,522250\nNice,348085\n", {}, "holds '2102650*' on line 2"),
     ("a.csv", "city,people\nParis,300.000\nLyon,12.000\n", {}, "--decimal , or --decimal ."),
     ("a.csv", '"color,count"\n"red,12"\n"blue,13"\n', {}, "every line stands in quotation marks"),

@@ -141,12 +141,18 @@ BAD_PLACES = [
     ("r,c,count\n0,0,-1\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the count"),
     ("r,c,count\n0,0,0\n", {"columns": "r,c", "grid": "2x2"}, "holds no user"),
     ("a,b\n0,0\n0,9\n", {"columns": "a,b", "grid": "2x2"}, "differ in both coordinates; they reach over 9 and 0 units"),
-    ("a,b\n0,0\n", {"grid": "2x2"}, "--columns is missing: no headers say row and col"),
+    ("a,b\n0,0\n", {"grid": "2x2"}, "--columns is missing: no headers say row and column or longitude"),
     ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),
     ("r,c\n0,0\n", {"columns": "r,c", "grid": "99x99"}, "at most 4,096 cells"),
     ("r,c\n0,0\n", {"columns": "r,c", "grid": "2by2"}, "ROWSxCOLS"),
     ("lat,latitude\n1,2\n", {"columns": "1,2", "cell_km": 1.0}, "are both a latitude; --columns takes longitude"),
-    ("r,c\n0,0\n9,9\n", {"columns": "r,c", "cell_km": 1.0}, "take larger cells"),
+    ("a,b\n0,0\n9,9\n", {"columns": "a,b", "cell_km": 1.0}, "take larger cells"),
+    (
+        "row,col\n0,0\n9,9\n",
+        {"columns": "row,col", "cell_km": 1.0},
+        "--cell-km is for longitude and latitude; rows and",
+    ),
+    ("row,col\n0,0\n9,9\n", {"cell_km": 1.0}, "no headers say longitude and latitude; give both"),
 ]
 
 
@@ -169,9 +175,9 @@ def test_many_places_in_bounded_memory(options, monkeypatch):
     monkeypatch.setattr(cells, "BLOCK", 1000)
     peaks = []
     for n in (15_000, 45_000):
-        text = "c,r\n" + "".join(f"{at % 8},{at // 8 % 8}\n" for at in range(n))
+        text = "a,b\n" + "".join(f"{at % 8},{at // 8 % 8}\n" for at in range(n))
         data = io.BytesIO(text.encode())
-        found, most = peak(piped, data, read_places, "-", columns="c,r", **options)
+        found, most = peak(piped, data, read_places, "-", columns="a,b", **options)
         peaks.append(most)
         assert found.counts.sum() == n
         assert (found.counts > 0).sum() == 64

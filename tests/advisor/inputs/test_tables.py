@@ -95,7 +95,13 @@ HISTOGRAMS = [
     ("a.csv", 'x,count\na,12.0\nb,1e3\nc,"1,000"\nd, 7 \ne,+5\n', {}, {"a": 12, "b": 1000, "c": 1000, "d": 7, "e": 5}),
     ("a.csv", 'town,population\nNorth,"1,200"\nTotal,7\n', {}, {"North": 1200, "Total": 7}),  # which is no total
     ("a.csv", "x,count\na,1\nb,1\na,2\n", {}, {"a": 3, "b": 1}, "label 'a' (line 4) appeared before; the counts of a"),
-    ("a.csv", "age,count\n1,5\nnan,7\n,2\n", {"drop_missing": True}, {"1": 5}, "9 users were left out: the value is"),
+    (
+        "a.csv",
+        "age,count\n1,5\nnan,7\n,2\n",
+        {"drop_missing": True},
+        {"1": 5},
+        "2 categories of 9 users left out: the value is",
+    ),
 ]
 
 

@@ -112,7 +112,7 @@ def test_tallies_that_do_not_go_together_are_refused(run, tmp_path):
         (("-",), "--merge needs the names of files, got -"),
         ((parts[0], "--eps", "2"), "--eps 2: the tallies are of reports at 1; leave it out"),
         ((parts[0], "-p", "oue"), "--protocol oue: the tallies are of olh; leave it out"),
-        ((parts[0], "--k", "9", "--hash", "mix64"), "--k, --hash is for reports: tallies know how they were made"),
+        ((parts[0], "--k", "9", "--hash", "mix64"), "--k, --hash are for reports: tallies know how they were made"),
         ((), "FILES is missing: give the tallies to add up"),
     ):
         assert said in refused(run, "reports", "--merge", *files)
