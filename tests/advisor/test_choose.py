@@ -137,12 +137,12 @@ def test_nine_of_ten_collections_that_are_advised_are_as_accurate_as_asked():
 def test_an_accuracy_that_a_guess_nearly_has_is_no_advice_and_almost_worth_it(run, tmp_path):
     file = tmp_path / "towns.csv"
     file.write_text(
-        "town,people\n" + "".join(f"t{at},{people}000\n" for at, people in enumerate((60, 20, 10, 4, 3, 3)))
+        "town,people\n" + "".join(f"t{at},{people}000\n" for at, people in enumerate((25, 21, 17, 14, 12, 11)))
     )
-    asked = f"{file} --n 1500 --sensitive high --times 2 --instant -q"
+    asked = f"{file} --n 5000 --sensitive high --times 2 --instant -q"
     data = decided(run, f"{asked} --within 2")
     assert data["headline"]["badge"] == "Do not collect"
-    assert data["within_possible"] is None or data["within_possible"] <= 50 * data["error_without_data"]
+    assert data["within_possible"] is None
     almost = decided(run, f"{asked} --within {98 * data['error_without_data']:.3g}")
     assert (almost["choice"], almost["headline"]["badge"]) == ("collect", "Almost")
 

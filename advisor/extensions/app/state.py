@@ -285,7 +285,7 @@ def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     check_data(question)
     if question.sample is None:
         return make_choice(wishes)
-    frequencies = simulated_frequencies(replace(question, domain=wishes.domain))
+    frequencies = simulated_frequencies(wishes.asked_of(question))
     return make_choice(wishes, frequencies, question, progress)
 
 

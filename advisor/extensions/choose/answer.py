@@ -16,7 +16,7 @@ from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.simulate import simulated_answer
-from advisor.answers.rank.verdict import ENOUGH, USELESS
+from advisor.answers.rank.verdict import ENOUGH, MORE_THAN_HALF, USELESS
 from advisor.answers.rank.worth_it import first_need
 from advisor.checks import choice, real, whole
 from advisor.figures import rounded
@@ -85,6 +85,10 @@ class Wishes(Settings):
     def domain(self) -> Categories:
         """The answers as categories."""
         return Categories(k=self.answers, ordered=self.ordered)
+
+    def asked_of(self, question: Question) -> Question:
+        """Return a question about data, with the answers as its categories and the people as its users."""
+        return replace(question, domain=self.domain, terms=replace(question.terms, n=self.people))
 
 
 def limit_of(sensitive: str, times: int) -> float:
@@ -281,11 +285,11 @@ def _need(row: PlanRow | None, works: Callable[[float], bool], least: float, mos
 def _coarser(case: Case, at_limit: Ranking) -> Need | None:
     """Return the accuracy reached at the limit, if it makes a collection worth it."""
     simulated = at_limit.repetitions > 0
-    if at_limit.verdict == USELESS or (case.gaps and not simulated):
+    if at_limit.verdict == USELESS or MORE_THAN_HALF in at_limit.reasons or (case.gaps and not simulated):
         return None
     best = at_limit.best
     value = two_digits(rounded(sure(best), 3), up=True)
-    if not case.within < value <= case.worthwhile:
+    if not case.within < value < case.without:
         return None
     return Need(value, best.error_low, best.error_high, simulated)
 

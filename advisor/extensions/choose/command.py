@@ -175,7 +175,7 @@ def choose_command(
         wishes = ask(wishes, [*names, *order], first)
     else:
         require_answers(wishes, names)
-    data = replace(data, domain=wishes.domain, terms=replace(data.terms, n=wishes.people))
+    data = wishes.asked_of(data)
     if sample is None:
         refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 

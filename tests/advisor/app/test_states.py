@@ -101,11 +101,12 @@ def test_command_lines_and_python_that_are_shown_give_the_same(address, run, tmp
         assert answer.decision.document.verdict.text in printed
 
 
-HELD = {"fruit": HeldFile(FRUIT)}
+HELD = {"fruit": HeldFile(FRUIT), "shares": HeldFile(b"answer;share\nyes;45,5\nno;44,5\nother;10,0\n")}
 VERDICTS = [  # a page, how its verdict begins, and what its buttons set
     ("goal=plan&n=20000", "Collect with ε = 1.2", []),
     ("goal=plan", "Almost just short at ε = 2", ["n", "within", "k"]),
     ("goal=plan&eps=0.01", "Do not collect even GRR", ["n", "eps"]),
+    ("goal=plan&n=2000&within=3&sensitive=low&file=shares&name=shares.csv", "Collect with ε = ", []),
     ("goal=compare", "Tied PGR", ["deployable"]),
     ("goal=compare&bits=1&protocol=oue", "Nothing is left “Largest report, in bits” = 1", []),
     ("goal=compare&n=many&eps=", "No answer “Number of users”, “ε of one report” need another value.", []),
