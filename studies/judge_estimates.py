@@ -264,6 +264,7 @@ def judge(
     members: Annotated[int, typer.Option(min=1, help="of each family that is drawn at random")] = 1,
     groups: Annotated[bool, typer.Option("--groups", help="a row for each family, or k, as well")] = False,
     decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 1,
+    first: Annotated[int, typer.Option("--from", min=0, help="number of the first of these estimates")] = 0,
     repetitions: Annotated[int, typer.Option("--reps", min=0, help="collections that tell the best")] = REPETITIONS,
     every: Every = 1,
     jobs: Jobs = 1,
@@ -274,7 +275,7 @@ def judge(
     if half not in (None, *HALVES):
         raise InputError(f"--half must be one of {listed(HALVES)}, got {half!r}")
     settings = settings_of(which, files or [], half, members, alone)[::every]
-    work = product(settings, range(decisions))
+    work = product(settings, range(first, first + decisions))
     parallel = Parallel(n_jobs=jobs)
     blocks = parallel(delayed(judge_setting)(*one, repetitions, which is Which.FEW) for one in work)
     made = list(chain.from_iterable(blocks))

@@ -17,7 +17,7 @@ from advisor.question.spread import Origin
 from advisor.show.model import Badge
 from advisor.show.rank.answer import verdict
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, RANGE, USUAL
+from simulator.confidence import AS_GOOD_AS_BEST, MOST_SURE_ORDERED, RANGE, USUAL
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -89,7 +89,7 @@ def test_errors_ratios_and_probabilities_are_those_of_the_estimate_over_draws_by
         assert (row.error_low, row.error_high) == pytest.approx(np.square(ends), rel=1e-12)
         assert row.ratio_to_best == pytest.approx((mean / roots[best].mean()) ** 2, rel=1e-12)
         share = (own**2 <= AS_GOOD_AS_BEST * lowest**2).mean()
-        assert row.probability_best == pytest.approx(share * (1 - DOUBT * share), rel=1e-12)
+        assert row.probability_best == pytest.approx(min(share, MOST_SURE_ORDERED), rel=1e-12)
 
 
 def test_intervals_of_ratios_hold_the_truth_that_is_not_known_and_several_are_as_good_as_the_best(full):
@@ -101,7 +101,7 @@ def test_intervals_of_ratios_hold_the_truth_that_is_not_known_and_several_are_as
         assert least * (row.ratio_low or 0.0) < (row.ratio_to_best or 0.0) < (row.ratio_high or 0.0) / least
     # Most methods make next to the same of it: each is as good as the best where one of them is.
     assert sum(row.probability_best or 0.0 for row in full.recommendations) > 1.2
-    assert all(0 <= (row.probability_best or 0.0) <= 1 - DOUBT for row in full.recommendations)
+    assert all(0 <= (row.probability_best or 0.0) <= MOST_SURE_ORDERED for row in full.recommendations)
 
 
 @pytest.mark.parametrize(

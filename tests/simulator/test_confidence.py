@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import confidence
-from simulator.confidence import DOUBT, RATIO_WIDER, USUAL, by_population, ratio_over_truths, widened_range
+from simulator.confidence import RATIO_WIDER, USUAL, by_population, ratio_over_truths, widened_range
 from simulator.ranking import rank
 from tests.cells import failures
 
@@ -110,11 +110,13 @@ def test_the_probability_is_the_share_of_draws_within_2_percent_of_the_lowest():
         times = sum(
             error <= confidence.AS_GOOD_AS_BEST * least for error, least in zip(errors[pair], lowest, strict=True)
         )
-        assert found[pair] == pytest.approx(times / 240 * (1 - DOUBT * times / 240), rel=1e-12)
+        assert found[pair] == pytest.approx(times / 240, rel=1e-12)
     assert sum(found.values()) > 1.1
     assert found[PAIRS[3]] > 0.5 * found[PAIRS[2]] > 0
-    # What is as good as the best in all draws is not sure to be so, and what never is, is not.
+
+
+def test_what_is_as_good_as_the_best_in_all_draws_is_not_sure_to_be_so_and_less_with_an_order():
     alike, beaten = np.zeros(9), np.ones(9)
-    assert confidence.probabilities({PAIRS[0]: alike, PAIRS[1]: alike, PAIRS[2]: beaten}) == pytest.approx(
-        {PAIRS[0]: 1 - DOUBT, PAIRS[1]: 1 - DOUBT, PAIRS[2]: 0.0}
-    )
+    for ordered, most in ((False, 0.75), (True, 0.5)):
+        found = confidence.probabilities({PAIRS[0]: alike, PAIRS[1]: alike, PAIRS[2]: beaten}, ordered=ordered)
+        assert list(found.values()) == [most, most, 0.0]

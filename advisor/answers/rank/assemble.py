@@ -139,7 +139,7 @@ class Contest:
     def probabilities(self) -> dict[Pair, float]:
         """Probability that each pair is as good as the best; it needs draws of possible truths."""
         errors = {pair: self.errors(pair) for pair in self.menu}
-        return probabilities(errors) if self.judged and len(self.menu) > 1 else {}
+        return probabilities(errors, ordered=self.request.ordered) if self.judged and len(self.menu) > 1 else {}
 
 
 def contests(
