@@ -12,6 +12,7 @@ maps there (any hash function may be claimed; the source tries some).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,9 +26,11 @@ from simulator.methods.recovery import most_honest
 from simulator.populations import apportion
 from simulator.protocols.oracle import FrequencyOracle, binomial_support
 from simulator.protocols.protocol import Protocol, Tally
+from simulator.ranking import NOTHING
 from simulator.seeding import rng_for
 
-SHARE_OF_FAKES = 0.5  # a value joins a set if at least this share of the reports with the set support it
+STARTS = 100  # pairs that stand out most, from each of which a set grows
+SHARE_OF_FAKES = 0.5  # a value joins a set if this share of the reports that are too many support it
 
 
 class Screened(NamedTuple):
@@ -83,8 +86,9 @@ def _not_all(users: IntArray, chances: FloatArray, rng: np.random.Generator) -> 
 def frequent_set(supports: NDArray[np.bool_], p: float, q: float, *, largest: int = 10) -> IntArray | None:
     """Return the values that more reports support together than honest users could; None where there are none.
 
-    The search for frequent item sets of Cao, Jia, Gong, Section 6.2, greedily: from the pair that stands out most, the
-    value joins that most of the reports with the set support, while at least half of them do.
+    The search for frequent item sets of Cao, Jia, Gong, Section 6.2, greedily: from each of the pairs that stand out
+    most a set grows by the value whose support rises most among the reports with the set, while at least half of those
+    that are too many support it. (Of all reports with a pair, fakes are half only if they are many.)
 
     Parameters
     ----------
@@ -104,25 +108,34 @@ def frequent_set(supports: NDArray[np.bool_], p: float, q: float, *, largest: in
     together = bits.T @ bits
     single = np.diag(together) / n
     # Pairs are compared with independent supports, as two values that exclude each other are not independent.
-    excess = together / n - np.outer(single, single)
-    np.fill_diagonal(excess, -1.0)
-    first = np.unravel_index(int(np.argmax(excess)), excess.shape)
-    chosen = [int(first[0]), int(first[1])]
-    best: list[int] | None = None
-    while True:
-        with_all = supports[:, chosen].all(axis=1)
-        users = int(with_all.sum())
-        if users > most_honest(n, k, len(chosen), p * q ** (len(chosen) - 1)):
-            best = list(chosen)
-        if len(chosen) == min(largest, k) or users == 0:
-            break
-        each = supports[with_all].mean(axis=0)
-        each[chosen] = -1.0
-        following = int(np.argmax(each))
-        if each[following] < SHARE_OF_FAKES:
-            break
-        chosen.append(following)
+    first, second = np.triu_indices(k, 1)
+    excess = (together / n - np.outer(single, single))[first, second]
+    best, most = None, 0.0
+    for at in np.argsort(-excess)[:STARTS]:
+        grown = _growing_sets(supports, single, [int(first[at]), int(second[at])], min(largest, k))
+        surplus = [
+            (users - most_honest(n, k, len(chosen), p * q ** (len(chosen) - 1)), chosen) for chosen, users in grown
+        ]
+        last = next((one for one in reversed(surplus) if one[0] > 0), None)
+        if last is not None and last[0] > most:
+            most, best = last
     return None if best is None else np.array(sorted(best))
+
+
+def _growing_sets(
+    supports: NDArray[np.bool_], single: FloatArray, pair: list[int], largest: int
+) -> Iterator[tuple[list[int], int]]:
+    """Yield the sets that grow from a pair, and how many reports support all of their values."""
+    chosen, with_all = pair, supports[supports[:, pair].all(axis=1)]
+    while len(with_all):
+        yield chosen, len(with_all)
+        too_many = 1 - len(supports) * single[chosen].prod() / len(with_all)
+        rise = (with_all.mean(axis=0) - single) / np.maximum(1 - single, NOTHING)
+        rise[chosen] = -1.0
+        following = int(np.argmax(rise))
+        if len(chosen) == largest or not rise[following] > SHARE_OF_FAKES * max(too_many, 0.0):
+            return
+        chosen, with_all = [*chosen, following], with_all[with_all[:, following]]
 
 
 def suspects_of(supports: NDArray[np.bool_], values: IntArray) -> Suspects:

@@ -15,7 +15,7 @@ supports = reports.astype(bool)  # which values each report supports
 promoted = frequent_set(supports, protocol.p, protocol.q)  # None where no set stands out
 suspects = None if promoted is None else suspects_of(supports, promoted)
 observed = simulator.methods.observe(protocol, protocol.tally(reports), domain, suspects=suspects)
-improved = method.apply(observed) if suspects else observed.estimate
+improved = (method if suspects else simulator.POSTPROCESSORS["norm_sub"]).apply(observed)
 # {% else %}
 tally = protocol.tally(reports)  # server: tallies of parts of the users add up
 observed = simulator.methods.observe(protocol, tally, domain)  # what a method may see
