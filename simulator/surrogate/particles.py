@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
-from simulator.surrogate.posterior import resampled
+from simulator.surrogate.posterior import even_sd, resampled
 
 LogLikelihoods: TypeAlias = Callable[[FloatArray], FloatArray]  # of candidates ``(rows, ...)``: ``(rows,)``
 
@@ -96,6 +96,7 @@ def _moved(
     return now, logs
 
 
+SURE = 1e-3  # noise below which any prior is flat, and steps from a wide one end before they are there
 FEW, MANY = 12, 24  # number of categories up to which only these draws are used, and from which on none are
 WAVES = 5  # of a logarithm that is smooth along the order
 THRESHOLD = 0.5  # up to which logarithms are equal: standard deviation, in those of the logarithms; half have none
@@ -115,9 +116,13 @@ def few_populations(
     spread by a standard deviation that is itself log-normal around 1, so that even and lopsided populations are as
     likely as each other. In half of all populations frequencies near the middle are exactly equal, by a soft threshold:
     without it few would be, and methods that suit those would seldom be said to be best. Where the categories have an
-    order, an unknown share of the variance is smooth along it.
+    order, an unknown share of the variance is smooth along it. With next to no noise the prior is flat, and frequencies
+    near 0 may be drawn a little below it.
     """
     k = len(estimate)
+    if even_sd(noise, k) < SURE:
+        errors = rng.standard_normal((draws, k)) * np.sqrt(_variance(noise, np.clip(estimate, 0.0, 1.0)))
+        return estimate + (1 - estimate.sum()) / k + errors - errors.mean(axis=1, keepdims=True)
     waves = WAVES if ordered else 0
 
     def log_likelihoods(numbers: FloatArray) -> FloatArray:
@@ -151,10 +156,17 @@ def _frequencies(numbers: FloatArray, k: int) -> FloatArray:
 def _log_likelihoods(estimate: FloatArray, noise: Noise, frequencies: FloatArray) -> FloatArray:
     """Return the log-likelihood of an estimate under frequencies of the participants, up to a constant.
 
-    Gaussian, with the exact variance of the reports of n users. What cancels in the sum is shared evenly: if estimates
-    sum to 1, k of them have the information of k - 1.
+    Gaussian, with the exact variance of the reports of n users.
     """
     k = len(estimate)
-    variance = noise.entry(frequencies) * (1 + noise.cancelled / (k - 1))
+    variance = _variance(noise, frequencies)
     squares = ((estimate - frequencies) ** 2 / variance).sum(axis=1)
     return -(squares + (1 - noise.cancelled / k) * np.log(variance).sum(axis=1)) / 2
+
+
+def _variance(noise: Noise, frequencies: FloatArray) -> FloatArray:
+    """Return the variances ``(..., k)`` of estimates as if they were independent.
+
+    What cancels in the sum is shared evenly: if estimates sum to 1, k of them have the information of k - 1.
+    """
+    return noise.entry(frequencies) * (1 + noise.cancelled / (frequencies.shape[-1] - 1))

@@ -141,6 +141,21 @@ def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n
     assert np.delete(weights, len(weights) // 2).max() < 0.02
 
 
+@over([("grr", 8, 8.0, 5_000_000), ("oue", 8, 6.0, 10**9), ("grr", 12, 6.0, 5_000_000)])
+def test_with_next_to_no_noise_the_posterior_is_the_noise_around_the_estimate(protocol, k, epsilon, n):
+    """Frequencies that sum to 1: of independent estimates the mean error is taken off, so that k - 1 are left."""
+    oracle, rng = PROTOCOLS[protocol](k, epsilon), stream("little noise", protocol, k)
+    noise, truth = oracle.noise(n), apportion(rng.dirichlet(np.full(k, 5.0)), n)
+    for ordered in (False, True):
+        estimate = oracle.estimate(oracle.sample_support(truth, rng), n)
+        drawn = few_populations(estimate, noise, ordered=ordered, draws=2000, rng=rng)
+        np.testing.assert_allclose(drawn.sum(axis=1), 1, rtol=1e-12)
+        squares = (drawn - estimate - (1 - estimate.sum()) / k) ** 2 / noise.entry(truth / n)
+        left = 1 if noise.sums_to_one else (k - 1) / k
+        # A square has variance 2 around its mean; draws of a row are nearly independent. And 5 sd for a false alarm.
+        assert abs(squares.mean() - left) < 5 * math.sqrt(2 / squares.size) + 0.01, (ordered, squares.mean())
+
+
 def stated(estimate, noise):
     """Mean l1 error of the estimate as it is, over what may be the truth."""
     return float(np.abs(estimate - known_frequencies(estimate, noise, ordered=False, seed=0)).sum(axis=1).mean())
