@@ -101,6 +101,8 @@ def estimate(
     read = estimate_in_memory(values)
     in_order = read.ordered if ordered is None else ordered
     question = replace(question, domain=replace(question.domain, ordered=in_order))
+    if names and not read.labelled and len(names) != len(read.labels):
+        raise InputError(f"labels must name each of the {len(read.labels):,} categories, got {len(names):,} labels")
     own = read.labelled and read.labels != list(map(str, range(len(read.labels))))  # which are places
     raw = RawEstimates(
         tuple(read.labels) if own else names or tuple(read.labels), read.values, (), (), own or bool(names)

@@ -32,6 +32,7 @@ NORMAL = NormalDist()
 CHANCE = 1e-6  # probability of refusing an estimate that is as stated
 UNLIKELY = 1e-3  # probability of mistaking a raw estimate for a repaired one, which only causes a warning
 LOW_NEGATIVE = 1 / 3  # minimum share of negative values among values below half an sd of noise, for truths up to 2 sd
+TIED = 30  # sd of a count of reports from which three that are lowest and equal are no chance, but 1 in 1000 times
 COARSE = 4  # maximum of digits with which values may sum to exactly 1 because of rounding
 
 
@@ -101,7 +102,7 @@ def collect(
         given = frequencies
         frequencies = restored(given, noise, undone)
         cut = _clipped_note(given, undone)
-    lost = None if raw else rounded or cut or _cut_note(frequencies)
+    lost = None if raw else rounded or cut or _cut_note(frequencies, noise)
     worry = None if raw else lost or _repaired_note(frequencies, noise)
     doubts = [worry, spread_doubt(frequencies, noise, origin, lost=lost is not None, counted=raw)]
     doubts += [None if cut else sum_doubt(values, noise, protocol)]
@@ -188,7 +189,7 @@ def _as_frequencies(values: FloatArray, noise: Noise, *, raw: bool) -> tuple[Flo
     """Return frequencies; the sum, or if it fits both the spread, decides between frequencies and counts."""
     total, k, n = float(values.sum()), len(values), noise.n
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
-    clipped = _zeros(values) > 0
+    clipped = _zeros(values, noise) > 0
     reach += SUM_SD * noise.sd * k**0.5 * clipped
 
     def sums_up(shares: FloatArray, slack: float) -> bool:
@@ -259,13 +260,15 @@ def _clipped_note(given: FloatArray, cut: Clipping) -> str:
     )
 
 
-def _cut_note(values: FloatArray) -> str | None:
+def _cut_note(values: FloatArray, noise: Noise) -> str | None:
     """Return a warning for an estimate that was cut or repaired before, or None."""
     k, lowest = len(values), float(values.min())
     alike = int((values == lowest).sum())
     if lowest == 0 and alike == k:
         raise InputError("the estimate is 0 for every category: nothing was collected, or it is not an estimate")
     if lowest < 0 or _has_rounded_negatives(values) or alike < max(2 if lowest == 0 else 3, k // 50) or alike == k:
+        return None
+    if lowest > 0 and noise.p and noise.q and noise.sd < TIED / (noise.n * (noise.p - noise.q)):
         return None
     return _not_raw(
         f"it was cut or repaired before ({alike:,} of {k:,} values are exactly {abs(lowest):.3g}, none is negative)"
@@ -278,7 +281,9 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     near = int((values < sd_at_zero / 2).sum())
     if values.min() >= 0 and (1 - LOW_NEGATIVE) ** near < UNLIKELY:
         return _not_raw(f"none of its {near:,} values under half an sd of the noise ({noise.sd / 2:.3g}) is negative")
-    free = not noise.sums_to_one and not noise.cancels
+    # Of two categories, with bits that are flipped as often either way, as many 1s as reports are nothing special.
+    usual = len(values) == 2 and noise.p is not None and noise.q is not None and math.isclose(noise.p + noise.q, 1)
+    free = not noise.sums_to_one and not noise.cancels and not usual
     reach = (len(values) * noise.variance_at_zero + noise.variance_slope) ** 0.5
     if free and _decimals(values) is None and abs(float(values.sum()) - 1) < CHANCE * reach:
         return _not_raw(f"it sums to 1 exactly, where chance leaves {reach:.2g} more or less")
@@ -310,7 +315,7 @@ def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
     rare values that lie closer to 0 than their noise does: the mean of what is beyond a given share of a normal law is
     known. Where noise adds little to the sum, or rare values are too few to tell, a shift moves frequent values less.
     """
-    zeros, rare = _zeros(values), values[values <= RARE * noise.sd]
+    zeros, rare = _zeros(values, noise), values[values <= RARE * noise.sd]
     if not zeros:
         return None
     most = len(rare) / 2 + CHANCE_SD * math.sqrt(len(rare)) / 2
@@ -325,10 +330,15 @@ def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
     return Clipping(shift=shift) if not len(beyond) or beyond.min() < beyond.mean() / 2 or zeros <= most else None
 
 
-def _zeros(values: FloatArray) -> int:
+def _zeros(values: FloatArray, noise: Noise) -> int:
     """Return how many values were clipped to 0; 0 if there are hardly any, or values below 0 as well."""
-    zeros, k = int((values == 0).sum()), len(values)
-    return zeros if values.min() == 0 and max(2, k // 50) <= zeros < k else 0
+    zeros, k, digits = int((values == 0).sum()), len(values), _decimals(values)
+    unit = 1 if values.sum() < noise.n / 2 else noise.n  # frequencies, or counts
+    step = 0.0 if digits is None else 10.0**-digits / unit
+    # A single one may be rounded to 0, where the sum does not tell, or be left when the rest was made to sum to 1.
+    rounded = not noise.sums_to_one and k * step > UNLIKELY * noise.sd * math.sqrt(2 * math.pi)
+    fewest = 2 if rounded or values.sum() / unit < 1 + ONE + k * step else 1
+    return zeros if values.min() == 0 and max(fewest, k // 50) <= zeros < k else 0
 
 
 def _place(values: FloatArray, noise: Noise) -> float:

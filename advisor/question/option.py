@@ -253,7 +253,7 @@ def require(*needs: tuple[str, object, str]) -> None:
 
     Raises InputError if a value is None or empty.
     """
-    missing = [(name, hint) for name, value, hint in needs if value is None or value == ()]
+    missing = [(name, hint) for name, value, hint in needs if value is None or (isinstance(value, tuple) and not value)]
     if not missing:
         return
     *others, last = (name for name, _ in missing)

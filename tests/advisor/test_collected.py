@@ -69,6 +69,22 @@ def test_the_honest_raw_estimate_is_accepted_without_a_warning(protocol, *, size
         np.testing.assert_allclose(again.observed.estimate, values, rtol=1e-12, atol=1e-15)
 
 
+@over([("grr", None), ("grr", 4), ("ss", None)])
+def test_an_estimate_of_which_one_value_was_clipped_is_taken_for_that(protocol, digits):
+    drawn = (raw(protocol, 8, 2000, "zipf", 1.0, seed) for seed in range(100))
+    values = next(one for one in drawn if (one < 0).sum() == 1 and one.min() < -0.01)
+    clipped = np.maximum(values if digits is None else values.round(digits), 0)
+    (warning,) = checked(clipped, protocol, n=2000, epsilon=1.0).warnings
+    assert "clipped at 0 (1 of 8 values are exactly 0" in warning
+
+
+@over([("rappor", 2, 50, 10.0), ("rappor", 2, 1000, 1.0), ("oue", 20, 300, 6.0), ("ss", 20, 300, 6.0)])
+def test_raw_estimates_of_few_reports_are_no_more_often_warned_of_than_two_in_a_thousand(protocol, k, n, epsilon):
+    drawn = (raw(protocol, k, n, "zipf", epsilon, seed) for seed in range(300))
+    warned = sum(bool(checked(values, protocol, n=n, epsilon=epsilon).warnings) for values in drawn)
+    assert warned <= 6  # of 300 with a chance of 0.002 each: more in three of a million tests
+
+
 def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted():
     zero = raw("grr", 16, N)
     zero[3] = 0.0
