@@ -32,7 +32,9 @@ def squash(name: str) -> str:
 
 
 ELSEWHERE = {squash(key): f"{key} is for places: ldp-advise places ranks it" for key in PLANAR}
-ELSEWHERE["dbitflip"] = "dbitflip is for devices that remember: ldp-advise rounds, or audit --memoize --device-bits 1"
+ELSEWHERE["dbitflip"] = (
+    "dbitflip is for devices that remember: ldp-advise rounds always ranks it, or audit --memoize --device-bits 1"
+)
 ALIASES: dict[str, dict[str, str]] = {
     kind: {alias: key for key, member in table.items() for alias in member.aliases} for kind, table in TABLES.items()
 }

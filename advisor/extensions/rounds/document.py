@@ -20,7 +20,7 @@ COLUMNS = (
     Column("error", "mean absolute error of a category in a round, percentage points, before post-processing"),
     Column("of average", "the same for the average of all rounds"),
     Column("spent", "budget that a user has spent after all rounds, on average"),
-    Column("at most", "the same in the worst case", drop=1),
+    Column("at most", "the same if all values come up; changes of values may show more", drop=1),
     Column("revealed", "privacy loss of all reports of a user whose value never changes"),
     Column("bits", "size of one report", drop=3),
 )
@@ -109,27 +109,26 @@ def verdict(answer: Comparison) -> Verdict:
 
 
 def detail_sentences(answer: Comparison) -> list[str]:
-    """Return what averaging reveals, and what memoisation does not hide."""
+    """Return what averaging reveals."""
     question, memory = answer.question, answer.memory
-    lines = [
+    return [
         f"Averaging all reports of a user whose value never changes reveals ε = {number(memory.revealed, 3)} with "
         f"{memory.protocol}, at most {question.epsilon_forever:g} in any number of rounds; with fresh noise up to "
         f"{budget(answer.same_round.revealed)}."
     ]
-    if question.changes.share and answer.memoise:
-        lines.append(
-            "Memoisation does not hide that a value changed, or when: its budgets compare users whose values change in "
-            "the same rounds. Budgets of fresh noise hide changes too."
-        )
-    return lines
 
 
 def note_sentences(answer: Comparison) -> list[str]:
-    """Return how a round is post-processed, how it was computed and what was assumed."""
+    """Return what memoisation does not hide, how a round is post-processed, and what was computed and assumed."""
     question = answer.question
+    shows = [
+        "Memoisation does not hide that a value changed, or when: its budgets, the highest too, compare users whose "
+        "values change in the same rounds, and a change shows more with every round after it. Fresh noise hides it."
+    ]
     words = ["--eps", f"{question.epsilon:g}", "--n", f"{question.n}", "--protocol", answer.best.protocol]
     command = shlex.join(["ldp-advise", *words, *question.data_words])
     return [
+        *(shows if question.changes.share and answer.memoise else []),
         *([f"For the post-processing of a round: {command}"] if answer.best.protocol in PROTOCOLS else []),
         f"Computed in closed form for {question.sample}: {setting_text(question)}.",
         *assumed_sentences(question.assumptions),
