@@ -63,6 +63,7 @@ ORDERED_MODELS = {
 # Odds of equal frequencies, of those of all models together; a histogram that noise hides is hardly ever so even
 EVEN, ORDERED_EVEN = 0.3, 0.03
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
+FAR = 6.0  # sd of the mean square of the noise, beyond which a draw cannot be behind an estimate, if others can
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 
 
@@ -101,6 +102,9 @@ def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng
         drawn, logs = drawn_from_models(estimate, noise, ordered=ordered, each=min(FROM_EACH, draws), rng=rng)
         if ordered:
             logs = by_plausibility(logs, drawn, estimate, noise)
+        misfit = ((drawn - estimate) ** 2 / noise.entry(drawn)).mean(axis=1)
+        near = misfit < 1 + FAR * math.sqrt(2 / len(estimate))
+        logs = np.where(near | ~near.any(), logs, -np.inf)
         parts.append(drawn[resampled(logs, draws - few, rng)])
     return rng.permutation(np.concatenate(parts))
 

@@ -156,6 +156,17 @@ def test_with_next_to_no_noise_the_posterior_is_the_noise_around_the_estimate(pr
         assert abs(squares.mean() - left) < 5 * math.sqrt(2 / squares.size) + 0.01, (ordered, squares.mean())
 
 
+@pytest.mark.parametrize("shape", ["even odds", "bell"])
+def test_models_that_are_finer_than_their_grids_leave_their_place_to_others(shape):
+    """A thousand million reports are known better than wavelets and curves are drawn: to 1 in 1,000 and less."""
+    k, n, oracle, rng = 256, 10**9, PROTOCOLS["oue"](256, 6.0), stream("fine", shape)
+    truth = apportion(rng.dirichlet(np.ones(k)) if shape == "even odds" else frequencies("gaussian", k), n)
+    estimate, noise = oracle.estimate(oracle.sample_support(truth, rng), n), oracle.noise(n)
+    drawn = known_frequencies(estimate, noise, ordered=True, seed=0)
+    squares = ((drawn - estimate) ** 2 / noise.entry(truth / n)).mean()
+    assert 0.7 < squares < 1 + 6 * math.sqrt(2 / k)  # of independent noise 1; before it was 13 and 1.8
+
+
 def stated(estimate, noise):
     """Mean l1 error of the estimate as it is, over what may be the truth."""
     return float(np.abs(estimate - known_frequencies(estimate, noise, ordered=False, seed=0)).sum(axis=1).mean())
