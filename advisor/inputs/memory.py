@@ -244,7 +244,7 @@ def _label(value: Any) -> str:
     endless = isinstance(value, int) and value.bit_length() > 1024  # Python refuses to write over 4,300 digits
     missing = value is None or (not endless and str(value).strip() in ("", "NaT", "<NA>"))
     if several or endless or missing or value != value or value in (math.inf, -math.inf):
-        raise InputError(f"sample must hold one value per user, got {shown(value)}: leave missing ones out")
+        raise InputError(f"every value and label must be a single one, got {shown(value)}: leave missing ones out")
     return label_of(value)
 
 

@@ -90,6 +90,8 @@ def collect(
                 f"--eps {origin.epsilon or 1:g} --k {size} (in Python: the tally)"
             )
         )
+    if not raw and domain is None and getattr(oracle, "blocks", 1) > 1:
+        notes.append("values are in blocks by the order of the rows (--domain says that of the clients)")
     if origin.epsilon is None:
         raise missing_budget(placed, origin)
     noise = oracle.noise(n)

@@ -69,6 +69,13 @@ def test_the_honest_raw_estimate_is_accepted_without_a_warning(protocol, *, size
         np.testing.assert_allclose(again.observed.estimate, values, rtol=1e-12, atol=1e-15)
 
 
+def test_blocks_of_hadamard_response_go_by_the_order_of_the_rows_and_the_answer_says_so():
+    told = {
+        e: "in blocks by the order" in str(checked(raw("hr", 8, N, epsilon=e), "hr", epsilon=e)) for e in (0.5, 3.0)
+    }
+    assert told == {0.5: False, 3.0: True}  # there is a single block up to ln 2
+
+
 @over([("grr", None), ("grr", 4), ("ss", None)])
 def test_an_estimate_of_which_one_value_was_clipped_is_taken_for_that(protocol, digits):
     drawn = (raw(protocol, 8, 2000, "zipf", 1.0, seed) for seed in range(100))

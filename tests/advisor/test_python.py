@@ -121,6 +121,15 @@ GROUPED = r"attack=AttackSettings|written=ReportFormat|must sum to 1|counted by 
 
 
 @pytest.mark.usefixtures("own_members")
+def test_numbers_of_numpy_are_numbers_and_labels_are_as_many_as_values():
+    values = [0.52, 0.31, 0.19, -0.02]
+    plain = estimate(values, "oue", eps=1, n=20_000)
+    for given in (np.int64(20_000), np.int32(20_000), np.float64(20_000)):
+        assert estimate(values, "oue", eps=1, n=given).best == plain.best
+    with pytest.raises(InputError, match="labels must name each of the 4 categories, got 3 labels"):
+        estimate(values, "oue", eps=1, n=20_000, labels=["a", "b", "c"])
+
+
 def test_refusals_of_a_group_name_keywords():
     for call in (
         lambda: audit(1.0, k=4, protocol="grr", attack="pair"),
