@@ -244,6 +244,7 @@ def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_
     alone = answered(max_bits=1)
     assert alone.recommendations
     assert alone.next_round is None
+    assert "For the next round nothing is left: limits=Limits(max_bits=1) excludes" in " ".join(str(alone).split())
     assert answered(proper=True, unbiased=True).recommendations == ()
 
 

@@ -12,6 +12,7 @@ from advisor.answers.rank.result import Ranking, Why
 from advisor.answers.rank.why import why_of
 from advisor.figures import number, times
 from advisor.question.plurality import BudgetUse, Solution
+from advisor.question.request import nothing_left_reasons
 from advisor.show.model import Column, Document, Figure, Part, Role, Row, Section, Sentence, Table, Tone, sentences
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
@@ -91,6 +92,8 @@ def _ranking_parts(ranking: Ranking, columns: Sequence[Field] = ()) -> list[Part
     if ranking.next_round is not None:
         later = replace(ranked_table(ranking.next_round), further=True, verbose=True)
         parts += [Sentence(next_round_sentence(ranking.next_round)), later]
+    elif ranking.of_estimate and not ranking.request.protocols:
+        parts.append(Sentence(f"For the next round nothing is left: {nothing_left_reasons(ranking.request.removals)}"))
     return parts
 
 
