@@ -72,6 +72,11 @@ def test_other_files_are_no_saved_answers(run, folder):
     plan = ("--attributes", "3", "--format", "json", "--output", "several.json")
     run("columns", "--eps", "2", "--k", "20", "--n", "10000", *plan)
     assert "is about several attributes or rounds" in refused(run, "code", "several.json", "--to", "new")
+    (folder / "visits.csv").write_text("row,col\n1,2\n3,3\n0,0\n")
+    near = "--grid 4x4 --columns row,col --privacy metric --radius 2 -p planar_geometric --method norm_sub --max-reps 2"
+    run("places", "visits.csv", *near.split(), "--eps", "1", "--format", "json", "--output", "near.json")
+    said = refused(run, "code", "near.json", "--to", "new")
+    assert "does not say the cells: give all that counts, such as --protocol planar_geometric --method norm_sub" in said
 
 
 def test_nothing_is_overwritten_unless_asked(run, folder):

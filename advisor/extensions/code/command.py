@@ -15,7 +15,7 @@ from advisor.extensions.code.answer import MEANINGS, audit_command, spent, writt
 from advisor.extensions.code.collection import HASHED, CodedCollection, ShuffledCollection
 from advisor.inputs.domain import read_domain
 from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
-from advisor.members.names import resolve
+from advisor.members.names import mechanism, resolve
 from advisor.question.option import Bundle, Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
@@ -141,6 +141,9 @@ def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | No
         epsilon = best.get("epsilon") or request["eps"]
         if epsilon is None or (central and n is None):
             raise InputError("lacks a budget, or the number of users")
+        if (planar := mechanism(best["protocol"])) is not None:
+            words = f"--protocol {planar} --method {best['method']} --eps {request['eps']:g}"
+            raise InputError(f"does not say the cells: give all that counts, such as {words} --grid 32x32 --radius 3")
         protocol, method = resolve("protocol", best["protocol"]), resolve("method", best["method"])
         shuffled = ShuffledCollection(**central, n=n) if central else None
         return protocol, method, epsilon, request["k"], shuffled
