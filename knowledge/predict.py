@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from knowledge.describe.features import Description, describe
 from knowledge.describe.log_density import log_density_figures
 from knowledge.describe.ordered_protocols import log_curve_reference, tree_figures
 from knowledge.describe.profile import Profile
-from knowledge.menu import CURVE_PROTOCOLS, Labels
+from knowledge.menu import CURVE_PROTOCOLS, EPSILON, USERS, Labels
 from knowledge.model import CURVES, DATA, LEAVES, Model, load
 from simulator import Noise, frequency_oracles
 from simulator._types import FloatArray, IntArray
@@ -102,7 +102,14 @@ def predicted(
     # Two categories have no useful order: all these protocols are then randomised response.
     alike = len(noises) > 0 and first_of(frequencies).k == 2
     curves = [name for name in CURVE_PROTOCOLS if (menu is None or name in menu) and not alike] if ordered else []
-    return predict(frequencies, noises, epsilon, n, curves, ordered=ordered, model=model)
+    result = predict(frequencies, noises, epsilon, n, curves, ordered=ordered, model=model)
+    if epsilon >= EPSILON[0]:
+        return result
+    # No smaller budget is better than the smallest that was simulated, with so few users that the noise is the same.
+    users = max(USERS[0], round(n * (epsilon / EPSILON[0]) ** 2))
+    edge = predicted(frequencies, EPSILON[0], users, protocols, ordered=ordered, model=model)
+    pairs = zip(result.blocks, edge.blocks, strict=True)
+    return replace(result, blocks=tuple(replace(a, logs=np.maximum(a.logs, b.logs)) for a, b in pairs))
 
 
 def predict(

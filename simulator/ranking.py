@@ -23,16 +23,19 @@ AS_GOOD = 1.01  # errors within 1 % of each other are called equal
 CONFIDENCE = 0.95
 LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is rounding
 FLOOR = 1e-9  # errors below it are rounding; of squared ones their roots
+# Units of metrics whose small values are squares: those of frequencies, and divergences, of which 1e-16 are rounding
+FLOORS = {SQUARED: FLOOR**2, "nats": 1e-14}
 NOTHING = 1e-12  # of another error: an error below it is 0 but for rounding, and nothing is divided by it
 SAME = 1e-9  # relative difference up to which two errors are the same but for rounding
 
 
 def without_rounding(errors: FloatArray, unit: str) -> FloatArray:
-    """Return errors, with 0 for errors below the floor.
+    """Return errors, with 0 for errors below the floor of the metric's unit.
 
-    unit: of the metric; those of ``frequency²`` are squared.
+    >>> without_rounding(np.array([1e-10, 1e-15]), "frequency"), without_rounding(np.array([1e-10, 1e-15]), "nats")
+    (array([0., 0.]), array([1.e-10, 0.e+00]))
     """
-    return np.where(errors < FLOOR ** (2 if unit == SQUARED else 1), 0.0, errors)
+    return np.where(errors < FLOORS.get(unit, FLOOR), 0.0, errors)
 
 
 class Ratio(NamedTuple):

@@ -54,6 +54,16 @@ def test_nothing_is_sure_for_users_far_below_those_of_the_data():
     assert [advise(3.0, k=4, n=n).verdict for n in (10, 1000)] == ["marginal", "worth_it"]
 
 
+@over([(2, 1000), (18, 2000), (100, 10**4), (1000, 10**6)])
+def test_reports_that_say_nothing_are_no_better_the_less_they_say(k, n):
+    """Of n reports at a budget e no two truths can be told apart where n e^2 is far below 1."""
+    for epsilon in (0.3 / math.sqrt(n), 1e-4, 1e-6):
+        if epsilon**2 * n < 0.1:
+            for metric in ("l1", "emd"):
+                answer = advise(epsilon, k=k, n=n, metric=metric, ordered=metric == "emd")
+                assert answer.verdict == "no_better_than_no_data", (epsilon, metric)
+
+
 def test_a_mean_that_a_symmetric_shape_has_by_chance_says_nothing_of_the_others():
     """Without data the bell's mean is right but for rounding, and the others are off by bins."""
     ranking = advise(2.0, k=100, n=10**6, metric="mean")
