@@ -41,6 +41,7 @@ class Control:
     name: str  # in the address
     label: str
     hint: str = ""  # text below it
+    unless: Mapping[str, str] = field(default_factory=dict)  # another control's value with which it does not start so
     group: type[Settings] | None = None  # group of its option; None if it is not an option
     field: str = ""  # of the group
     start: str = ""  # value before anybody touches it; "" where it is left open

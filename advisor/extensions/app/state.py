@@ -151,6 +151,9 @@ def state_of(query: str, files: Mapping[str, HeldFile]) -> State:
         control.name: _in_order(control, entered.get(control.name, starts[control.name]).strip())
         for control in goal.controls
     }
+    for control in goal.controls:
+        if control.unless.items() & values.items() and values[control.name] == control.start:
+            values[control.name] = ""
     return State(goal, values, Data(shape, digest, name), entered.get("simulated") == "yes", files)
 
 

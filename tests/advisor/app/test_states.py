@@ -156,6 +156,17 @@ def test_an_address_names_no_code_and_no_option():
     assert safe_name("") == "file"
 
 
+def test_what_nobody_touched_is_open_where_another_choice_leaves_it_no_place():
+    for choice, other, name, start in (
+        ("holds=reports", "holds=estimate", "n", "100000"),
+        ("privacy=ldp", "", "radius", "2"),
+    ):
+        goal = f"goal={'estimate' if name == 'n' else 'places'}"
+        assert state_of(f"{goal}&{choice}&{name}={start}", {}).values[name] == ""
+        assert state_of(f"{goal}&{choice}&{name}=7", {}).values[name] == "7"
+        assert state_of(f"{goal}&{other}", {}).values[name] == start
+
+
 def test_everything_that_is_wrong_is_said_at_once():
     wrong = state_of("goal=plan&n=many&k=&within=200&sensitive=very&times=", {}).wrong()
     assert set(wrong) == {"n", "k", "within", "sensitive", "times"}
