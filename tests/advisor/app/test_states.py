@@ -56,6 +56,12 @@ def test_the_first_paint_has_every_control_as_it_is_set(address):
         assert f'id="{name}"' in html
 
 
+def test_what_a_list_does_not_have_is_shown_and_refused_and_not_its_first_choice():
+    state = state_of('goal=plan&sensitive=HIGH"><b>', {})
+    assert '<option value="HIGH&#34;&gt;&lt;b&gt;" selected>HIGH&#34;&gt;&lt;b&gt;</option>' in first_paint(state)
+    assert state.wrong()["sensitive"].startswith("How sensitive are the answers?: must be one of low, medium, high")
+
+
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_an_address_is_restored(address):
     state = state_of(address, {})
