@@ -38,7 +38,7 @@ FEWEST_BITS = 8  # of cells that are all strings of bits, from which they look l
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
-_PERCENT = re.compile(r"%|per ?cent|prozent|pct|porcent|pourcent|procent", re.IGNORECASE)
+PERCENT = re.compile(r"%|per ?cent|prozent|pct|porcent|pourcent|procent|\bshare\b|\banteil\b", re.IGNORECASE)
 _NO_COUNT = re.compile(r"%|(?<=[a-z])_?k$|[x(/ ]?\b0?00\b")
 
 
@@ -328,13 +328,13 @@ def _labels_and_counts(table: InputTable) -> tuple[int, int] | None:
     Beside percentages "n" is a number of users too.
     """
     names, words = table.names or (), COUNT_NAMES | HEADERS["counted"]
-    words |= HEADERS["count_alone"] if any(map(_PERCENT.search, names)) else frozenset()
+    words |= HEADERS["count_alone"] if any(map(PERCENT.search, names)) else frozenset()
     named = [at for at in table.values if names and _has_name(names[at], words)]
     if len(table.values) < 3 or not any(are_counts(table, at) for at in named):
         return None
     cells = {at: table.cells(at) for at in table.values}
     numbers = [at for at, column in cells.items() if all(looks_numeric(cell.rstrip("% ")) for cell in column if cell)]
-    counts = [at for at in numbers if not _PERCENT.search(names[at]) and are_counts(table, at)]
+    counts = [at for at in numbers if not PERCENT.search(names[at]) and are_counts(table, at)]
     sure = [at for at in counts if _has_name(names[at], COUNT_NAMES)]
     counts = sure if len(sure) == 1 else counts
     labels = [at for at in cells if at not in numbers]

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.errors import InputError, listed
 from advisor.inputs.blocks import Block, RowBlock, Rows
-from advisor.inputs.columns import HEADERS, InputTable
+from advisor.inputs.columns import HEADERS, PERCENT, InputTable
 from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import DecimalSign, last_digit
 from simulator.populations import apportion
@@ -143,7 +143,7 @@ def share_column(table: InputTable, label: int | None = None) -> int | None:
 def shares_sum(table: InputTable, index: int) -> int | None:
     """Return 1 or 100 if a column holds shares with this sum; None for other columns, as those of whole numbers."""
     cells = list(filter(None, table.cells(index)))
-    named = table.names is not None and "%" in table.names[index]
+    named = table.names is not None and PERCENT.search(table.names[index]) is not None
     percent = named or (bool(cells) and all(cell.endswith("%") for cell in cells))
     values, rounding = _shares(table, cells)
     if len(values) < 2 or min(values) < 0 or (all(value.is_integer() for value in values) and not percent):

@@ -130,6 +130,7 @@ def test_numbers_of_numpy_are_numbers_and_labels_are_as_many_as_values():
         estimate(values, "oue", eps=1, n=20_000, labels=["a", "b", "c"])
 
 
+@pytest.mark.usefixtures("own_members")
 def test_refusals_of_a_group_name_keywords():
     for call in (
         lambda: audit(1.0, k=4, protocol="grr", attack="pair"),

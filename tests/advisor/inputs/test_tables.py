@@ -199,6 +199,7 @@ REFUSED = [
     ),
     ("a.csv", "x,freq\na,0.75\nb,0.25\n", {"column": "x"}, ["column 'freq' holds shares that sum to 1"]),
     ("a.csv", "x,count\na,50%\nb,50%\n", {}, ["column 'count' holds shares that sum to 100"]),
+    ("a.csv", "x,share\na,70\nb,30\n", {"column": "x", "counts": "share"}, ["holds shares that sum to 100"]),
     ("a.csv", "x,count\na,5 users\nb,7 users\n", {}, ["column 'count' holds '5 users'"]),
     ("a.csv", 'x,count\na,"1,000,00"\nb,1\n', {"counts": "2"}, ["is not a number"]),
     *(("a.csv", f"x;count\na;{n}\nb;1\n", {"counts": "2"}, [TWO_WAYS]) for n in ("1,000", "1.000")),
