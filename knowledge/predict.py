@@ -103,7 +103,7 @@ def predicted(
     alike = len(noises) > 0 and first_of(frequencies).k == 2
     curves = [name for name in CURVE_PROTOCOLS if (menu is None or name in menu) and not alike] if ordered else []
     result = predict(frequencies, noises, epsilon, n, curves, ordered=ordered, model=model)
-    if epsilon >= EPSILON[0]:
+    if budgets or epsilon >= EPSILON[0]:
         return result
     # No smaller budget is better than the smallest that was simulated, with so few users that the noise is the same.
     users = max(USERS[0], round(n * (epsilon / EPSILON[0]) ** 2))
