@@ -120,7 +120,6 @@ def test_an_audit_of_a_matrix_looks_at_the_values_that_it_tells_apart_best():
 GROUPED = r"attack=AttackSettings|written=ReportFormat|must sum to 1|counted by reports\(|client=ForeignClient\(target="
 
 
-@pytest.mark.usefixtures("own_members")
 def test_numbers_of_numpy_are_numbers_and_labels_are_as_many_as_values():
     values = [0.52, 0.31, 0.19, -0.02]
     plain = estimate(values, "oue", eps=1, n=20_000)
