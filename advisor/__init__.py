@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from advisor.answers.rank.result import Recommendation as Recommendation
     from advisor.api.advice import Advice as Advice
+    from advisor.api.advice import advise as advise
     from advisor.api.advice import pareto as pareto
-    from advisor.api.advise import advise as advise
     from advisor.api.collected import estimate as estimate
     from advisor.api.collected import reports as reports
     from advisor.api.plan import Plan as Plan
@@ -67,8 +67,7 @@ if TYPE_CHECKING:
 # Without __all__, which would have help() print every class in full.
 _NAMES = {
     "advisor.answers.rank.result": ("Recommendation",),
-    "advisor.api.advice": ("Advice", "pareto"),
-    "advisor.api.advise": ("advise",),
+    "advisor.api.advice": ("Advice", "advise", "pareto"),
     "advisor.api.collected": ("estimate", "reports"),
     "advisor.api.plan": ("Plan", "plan"),
     "advisor.api.sweep": ("Sweep", "sweep"),

@@ -177,12 +177,12 @@ def command_line(*, without: Mapping[str, bool]) -> str:
 # The modules of the functions NAME_command, imported when they run; in the order of --help.
 COMMANDS = {
     "estimate": "advisor.cli.collected",
-    "reports": "advisor.cli.reports",
-    "plan": "advisor.cli.plan",
-    "sweep": "advisor.cli.sweep",
+    "reports": "advisor.cli.collected",
+    "plan": "advisor.cli.commands",
+    "sweep": "advisor.cli.commands",
     "pareto": "advisor.cli.ranking",
-    "epsilon": "advisor.cli.catalog",
-    "list": "advisor.cli.catalog",
+    "epsilon": "advisor.cli.commands",
+    "list": "advisor.cli.commands",
     "explain": extensions.COMMANDS["explain"],
     "knowledge": "advisor.cli.knowledge",
     **extensions.COMMANDS,

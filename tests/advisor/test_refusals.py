@@ -346,7 +346,7 @@ def test_exhaustion_is_one_line(run, monkeypatch, error):
     def exhausted(*_):
         raise error
 
-    monkeypatch.setattr("advisor.cli.catalog.run", exhausted)
+    monkeypatch.setattr("advisor.cli.commands.run", exhausted)
     err = refused(run, "epsilon", "--eps", "1")
     assert "Unable to allocate 3 TiB" in err or "nested too deeply" in err
 
@@ -356,7 +356,7 @@ def test_warnings_to_programmers_are_not_for_users(run, monkeypatch):
         warnings.warn("overflow encountered in exp", RuntimeWarning, stacklevel=1)
         warnings.warn("a plug-in says \x1b[31mboo", UserWarning, stacklevel=1)
 
-    monkeypatch.setattr("advisor.cli.catalog.run", warned)
+    monkeypatch.setattr("advisor.cli.commands.run", warned)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert run("epsilon", "--eps", "1") == (0, "", "warning: a plug-in says \\x1b[31mboo\n")

@@ -138,7 +138,7 @@ def test_an_answer_whose_file_fails_is_printed(monkeypatch, capsys, tmp_path):
         return question
 
     job = replace(Steps().job(files=[side(tmp_path / "x.txt")]), answer=appears)
-    monkeypatch.setattr("advisor.cli.catalog.run", lambda _, output: run(job, output))
+    monkeypatch.setattr("advisor.cli.commands.run", lambda _, output: run(job, output))
     assert main(["epsilon", "--eps", "1", "-o", str(tmp_path / "x.json")]) == 2
     shown = capsys.readouterr()
     assert json.loads(shown.out)["x"] == 7  # and no second object, which would be about the error
