@@ -127,6 +127,8 @@ def check_plan(question: Question) -> None:
     if goal.detect is not None:
         flags = question.given("terms:metric", "menu:method")
         refuse(flags, "goes with --target: a detection is by the raw estimate of one value")
+        flags = question.given("shape", "simulation:max_repetitions")
+        refuse(flags, "goes with --target: a detection takes other values as equally frequent, and ends by itself")
         if terms.n is not None and goal.detect * terms.n < 1 - ROUNDING:
             raise InputError(f"a frequency of {goal.detect:g} is less than one of {terms.n:,} users")
     check_data(question)
