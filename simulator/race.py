@@ -29,7 +29,8 @@ def race(
     The number of repetitions doubles until all pairs are decided in each of the `metrics`, and the errors of the
     leading ones are known within 2 % or from `enough` repetitions; or until `max_repetitions` is reached. A pair is
     decided if it is out of the top tier, or if its paired interval excludes a 5 % disadvantage. Pairs whose
-    disadvantage of 5 % is proven for all metrics stay at the repetitions they have.
+    disadvantage of 5 % is proven for all metrics stay at the repetitions they have; in the end all others have as many
+    as the leading one.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def race(
     steps = within(progress, stage, 0, max_repetitions * every)
     runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=steps)
     names = runs.metrics_of(metrics, competing)
-    while runs.repetitions < max_repetitions:
+    while True:
         tables = [{pair: errors for pair, errors in runs.of(name).items() if pair in competing} for name in names]
         verdicts = list(map(contenders, tables))
         leading = [
@@ -74,22 +75,26 @@ def race(
             for pair in verdict.racing & table.keys()
         ]
         wide = runs.repetitions < enough and not all(map(_is_precise, leading))
-        if not wide and not any(verdict.open for verdict in verdicts):
-            break
+        undecided = wide or any(verdict.open for verdict in verdicts)
         racing = companions.union(*(verdict.racing for verdict in verdicts))
         racing |= {(protocol, "none") for protocol, _ in racing}
-        target = min(2 * runs.repetitions, max_repetitions)
+        target = min(2 * runs.repetitions, max_repetitions) if undecided else runs.repetitions
         # An eliminated pair can return when the leader changes: it then catches up on the missed repetitions.
         behind: dict[int, list[Pair]] = {}
         for pair in experiment.pairs:
-            if pair in racing:
+            if pair in racing and len(runs.errors[pair]) < target:
                 behind.setdefault(len(runs.errors[pair]), []).append(pair)
-        number, most = number + 1, done + sum((max_repetitions - first) * len(pairs) for first, pairs in behind.items())
+        if not behind:
+            break
+        more = target > runs.repetitions
+        number += more
+        most = done + sum((max_repetitions - first) * len(pairs) for first, pairs in behind.items())
         stage = f"leaders, round {number} of at most {rounds}"
         for first, pairs in behind.items():
+            last = target if more else min(2 * first, target)  # most that return at the end soon drop out again
             steps = within(progress, stage, done, most)
-            runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=steps)
-            done += (target - first) * len(pairs)
+            runs += simulate(experiment, first, last - first, pairs=pairs, jobs=jobs, progress=steps)
+            done += (last - first) * len(pairs)
     progress(stage, done, done)
     return runs
 

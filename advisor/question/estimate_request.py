@@ -30,6 +30,7 @@ from simulator.surrogate import (
 
 # Populations that are no draws from a posterior: how many there are at most, and the collections simulated from each
 SIMULATED, COLLECTIONS = 60, 4
+NEXT_ROUND = 20  # repetitions for protocols that were not used, or of all where the draws say how far each method errs
 
 
 def build_estimate_request(
@@ -48,14 +49,11 @@ def build_estimate_request(
     values = question.terms.metric_settings.resolved(k, collected.labels)
     from_posterior = kind == DEFAULT and question.threat.threat is None
     draws = draws_of(k) if from_posterior else min(draws_of(k), SIMULATED)
-    repetitions_wanted = question.simulation.repetitions or (draws if from_posterior else draws * COLLECTIONS)
-    frequencies = _frequencies_behind(
-        collected, kind, seed, draws if from_posterior else min(draws, repetitions_wanted)
-    )
+    repetitions = question.simulation.repetitions or (NEXT_ROUND if from_posterior else draws * COLLECTIONS)
+    frequencies = _frequencies_behind(collected, kind, seed, draws if from_posterior else min(draws, repetitions))
     populations = np.stack([apportion(row, n) for row in frequencies])
-    repetitions = (
-        repetitions_wanted if from_posterior else -(-repetitions_wanted // len(populations)) * len(populations)
-    )
+    whole = -(-repetitions // len(populations)) * len(populations)
+    repetitions = min(repetitions, len(populations)) if from_posterior else whole
     request = Request(
         epsilon=question.epsilon,
         k=k,

@@ -10,7 +10,7 @@ from advisor import InputError, Simulation, advise, estimate
 from advisor.inputs.estimates import RawEstimates
 from advisor.question import estimate_request
 from advisor.question.collected import collect
-from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
+from advisor.question.estimate_request import COLLECTIONS, NEXT_ROUND, SIMULATED, build_estimate_request
 from advisor.question.question import Question
 from advisor.question.settings import Terms
 from advisor.question.spread import Origin
@@ -144,7 +144,7 @@ def test_numbers_depend_on_the_seed_and_not_on_the_jobs():
     assert one != other
 
 
-def test_repetitions_are_those_of_the_draws_or_of_one_population():
+def test_repetitions_are_those_of_the_next_round_or_of_one_population():
     def check(cell):
         surrogate, (asked, given) = cell
         settings = Question(terms=Terms(epsilon=1.0), simulation=Simulation(repetitions=asked))
@@ -154,7 +154,7 @@ def test_repetitions_are_those_of_the_draws_or_of_one_population():
         assert (request.populations.sum(axis=1) == N).all()
         assert request.repetitions == request.max_repetitions == given
 
-    cells = [("ensemble", (2, 2)), ("ensemble", (61, 61)), ("ensemble", (None, DRAWS))]
+    cells = [("ensemble", (2, 2)), ("ensemble", (61, 61)), ("ensemble", (999, DRAWS)), ("ensemble", (None, NEXT_ROUND))]
     assert failures([*cells, ("norm_sub", (61, 61)), ("norm_sub", (None, SIMULATED * COLLECTIONS))], check) == {}
 
 
@@ -163,7 +163,8 @@ def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(k, draw
     monkeypatch.setattr(estimate_request, "_frequencies_behind", lambda *asked: np.full((asked[-1], k), 1 / k))
     collected = collect(RawEstimates(tuple(map(str, range(k))), raw(k=k)), Origin("oue", 1.0, N))
     request = build_estimate_request(Question(terms=Terms(epsilon=1.0)), collected, name="x", surrogate=None)
-    assert len(request.populations) == request.repetitions == draws
+    assert len(request.populations) == draws
+    assert request.repetitions == min(draws, NEXT_ROUND)
 
 
 @over(["norm_sub", "Power-NS", "wavelet_eb"])

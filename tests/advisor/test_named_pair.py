@@ -80,6 +80,7 @@ def test_one_population_behind_an_estimate_is_collected_from_and_several_are_dra
     several = quick(raw, **collected, **ALONE)
     assert several.over_populations
     assert several.best.error == min(row.error for row in several.recommendations)
+    assert quick(raw, **collected).next_round.repetitions == 60
 
 
 def simulated(metric):

@@ -224,6 +224,8 @@ def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch):
     assert list(shares) == sorted(shares)  # though there is more to do than it seemed
     assert shares[-1] == 1
     assert_same(runs, simulate(task, 0, 20))
+    calls.clear()  # at the end too, when no more repetitions follow
+    assert_same(race(task, ["l1"], repetitions=5, max_repetitions=10), simulate(task, 0, 10))
 
 
 def collected(draws, metrics):

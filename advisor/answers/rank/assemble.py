@@ -47,7 +47,6 @@ from simulator.ranking import (
     without_rounding,
 )
 
-OTHERS_REPETITIONS = 20  # repetitions for protocols that were not used: they are for the next round
 RAW, PER_CATEGORY = "none", "mae"
 SAME_RESULT = 1.005  # ratio of errors up to which two results are equal
 ROUNDING = 5e-4  # tolerance of a sum of frequencies: smaller deviations from 1 are not visible
@@ -157,7 +156,7 @@ def contests(
     menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
     if collected is not None:
         used = collected.protocol
-        most = others_repetitions(len(experiment.populations), runs.repetitions)
+        most = min(map(len, runs.errors.values()))  # repetitions of protocols that were not used
         fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
         later = [Contest(request, metric, experiment, fair, menu)] if menu else []
         runs = judged or runs
@@ -212,11 +211,6 @@ def _total_and_moved(contest: Contest, method: str) -> tuple[float | None, float
     result = POSTPROCESSORS[method].apply(replace(observed, domain=contest.request.domain))
     raw, total = observed.estimate if given is None else given, float(result.sum())
     return None if abs(total - 1) < ROUNDING else total, None if raw is None else float(np.abs(result - raw).sum())
-
-
-def others_repetitions(populations: int, repetitions: int) -> int:
-    """Return the number of repetitions for protocols that were not used: at most one per population."""
-    return min(OTHERS_REPETITIONS, repetitions, populations if populations > 1 else repetitions)
 
 
 def ranking_of(table: tuple[Contest, ...]) -> Ranking:

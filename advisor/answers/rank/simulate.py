@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.answers.rank.assemble import RAW, contests, others_repetitions, ranking_of
+from advisor.answers.rank.assemble import RAW, contests, ranking_of
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer, empty_rankings, usual_pair
 from advisor.answers.rank.threat import under_threat
@@ -12,6 +12,7 @@ from advisor.answers.rank.why import explained
 from advisor.errors import InputError, listed
 from advisor.members import as_named
 from advisor.question.constraints import fitting_pairs, nothing_left
+from advisor.question.estimate_request import NEXT_ROUND
 from advisor.question.question import Question
 from advisor.question.ranking import FULL_RACE_DOMAIN, REPETITIONS
 from advisor.question.request import Request
@@ -116,8 +117,10 @@ def _simulate_collected(experiment: Experiment, request: Request, used: str, job
 
     Where populations are no draws from a posterior, several from every one with the protocol that was used as well.
     """
-    others = others_repetitions(len(experiment.populations), request.repetitions)
-    more = 0 if request.judged else request.repetitions - others
+    repetitions, populations = request.repetitions, len(experiment.populations)
+    each = NEXT_ROUND if populations == 1 else min(NEXT_ROUND, populations)
+    others = repetitions if request.judged else min(each, repetitions)
+    more = repetitions - others
     pairs, before = [pair for pair in experiment.pairs if pair[0] == used], others * len(experiment.pairs)
     total = before + more * len(pairs)
     runs = simulate(experiment, 0, others, jobs=jobs, progress=within(progress, "all pairs", 0, total))
