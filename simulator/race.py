@@ -29,8 +29,8 @@ def race(
     The number of repetitions doubles until all pairs are decided in each of the `metrics`, and the errors of the
     leading ones are known within 2 % or from `enough` repetitions; or until `max_repetitions` is reached. A pair is
     decided if it is out of the top tier, or if its paired interval excludes a 5 % disadvantage. Pairs whose
-    disadvantage of 5 % is proven for all metrics stay at the repetitions they have; in the end all others have as many
-    as the leading one.
+    disadvantage of 5 % is proven for all metrics stay at the repetitions they have; where a race ends
+    undecided, all others have as many as the leading one.
 
     Parameters
     ----------
@@ -75,10 +75,11 @@ def race(
             for pair in verdict.racing & table.keys()
         ]
         wide = runs.repetitions < enough and not all(map(_is_precise, leading))
-        undecided = wide or any(verdict.open for verdict in verdicts)
+        if not wide and not any(verdict.open for verdict in verdicts):
+            break
         racing = companions.union(*(verdict.racing for verdict in verdicts))
         racing |= {(protocol, "none") for protocol, _ in racing}
-        target = min(2 * runs.repetitions, max_repetitions) if undecided else runs.repetitions
+        target = min(2 * runs.repetitions, max_repetitions)
         # An eliminated pair can return when the leader changes: it then catches up on the missed repetitions.
         behind: dict[int, list[Pair]] = {}
         for pair in experiment.pairs:
