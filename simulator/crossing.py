@@ -80,7 +80,6 @@ def crossing(
     high: float,
     whole: bool = False,
     precision: float = 0.0075,
-    first: int = FIRST,
     most: int = MOST,
 ) -> Crossing:
     """Find where a mean error that falls with x comes down to a target.
@@ -92,23 +91,23 @@ def crossing(
     low, high: range of x, both above 0.
     whole: whether x is a whole number.
     precision: relative standard error of the mean at the answer; repetitions are added until it is reached, or `most`.
-    first, most: repetitions to find the neighbourhood with, and at most.
+    most: repetitions at most.
     """
     curve = _Curve(measure, target, whole=whole)
     ends = math.log(low), math.log(high)
     t = min(max(math.log(start), ends[0]), ends[1])
-    rough = _narrow(curve, t, ends, first, precision)
+    rough = _narrow(curve, t, ends, FIRST, precision)
     near = curve.places[_place(rough, whole)]
     spread = float(near.std(ddof=1)) / float(near.mean()) if near.any() else 0.0
-    repetitions = min(max(first, math.ceil((spread / precision) ** 2)), most)
-    final = _narrow(curve, rough, ends, repetitions, precision) if repetitions > first else rough
+    repetitions = min(max(FIRST, math.ceil((spread / precision) ** 2)), most)
+    final = _narrow(curve, rough, ends, repetitions, precision) if repetitions > FIRST else rough
     x = _place(final, whole)
     errors = curve.places[x][:repetitions]
     mean, reach = float(errors.mean()), t_quantile(len(errors)) * float(errors.std(ddof=1)) / math.sqrt(len(errors))
     at_end = math.isclose(final, ends[1]) or math.isclose(final, ends[0])
     met = curve.above(errors) <= PART * precision
     inside = not at_end or abs(curve.above(errors)) <= PART * precision
-    slope = min(curve.slope(final, ends, max(first, len(errors) // SLOPE_PART)), FLATTEST) if inside else -math.inf
+    slope = min(curve.slope(final, ends, max(FIRST, len(errors) // SLOPE_PART)), FLATTEST) if inside else -math.inf
     wide = reach / max(mean, SMALL * target) / -slope
     return Crossing(
         x=x,

@@ -64,7 +64,7 @@ def plan(
     protocol, method
         Restrict the menu; pairs that are named in full are all settled.
     instant
-        Predict the answer (for a detection, by formula) instead of simulating.
+        Predict the answer instead of simulating; a detection is by formula, and never simulated.
     promise
         Instead of a budget: what all shuffled reports together promise; the number of users is then the unknown.
     simulation

@@ -36,6 +36,7 @@ from simulator.detection import LEVEL, POWER, detectable
 
 REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"
 NO_DATA_NEEDED = "no_data_needed"
+OF_PAIRS = ("method", "95 % interval", "runs", "figures")  # columns that a detection has not: it is by formula
 SOURCES = {"simulation": "simulated", "grid": "predicted", "formula": "by formula"}
 
 
@@ -90,7 +91,7 @@ def _numbers(plan: PlanResult) -> str:
     expected = no_data = ""
     if best.value is not None and best.source == "simulation":
         figure = error_text(best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0)
-        expected = f"; expected there {'power ' if question.detects else ''}{figure}"
+        expected = f"; expected there {figure}"
     if without is not None:
         no_data = f"; without data {number(without, 3)}"
         no_data += MEAN_THERE if plan.needs_no_data and question.metric == "mean" else ""
@@ -231,7 +232,7 @@ def plan_table(plan: PlanResult) -> Table:
     there = "power there" if question.detects else "error there"
     columns = (
         Column("protocol", text=True),
-        *(() if question.detects else (Column("method", text=True),)),
+        Column("method", text=True),
         Column(question.sign, f"{what} needed"),
         Column("95 % interval", drop=2),
         Column("ratio", f"{what} over those of the first row", drop=3),
@@ -239,18 +240,20 @@ def plan_table(plan: PlanResult) -> Table:
         Column("runs", "simulated collections", drop=4, verbose=True),
         Column("figures", "where they come from", text=True, shared="All figures are {}."),
     )
-    rows = tuple(_row(row, plan) for row in plan.rows)
-    return Table(columns, rows, noun="protocols" if question.detects else "pairs", brief=True)
+    kept = [at for at, column in enumerate(columns) if not (question.detects and column.header in OF_PAIRS)]
+    rows = tuple(_row(row, plan, kept) for row in plan.rows)
+    noun = "protocols" if question.detects else "pairs"
+    return Table(tuple(columns[at] for at in kept), rows, noun=noun, brief=True)
 
 
-def _row(row: PlanRow, plan: PlanResult) -> Row:
+def _row(row: PlanRow, plan: PlanResult, kept: Sequence[int]) -> Row:
     question, best = plan.question, plan.best
     # If the end of the range bounds either need, or both, their ratio is unknown.
     bounded = row is not best and (row.met_at_once or best.met_at_once)
     ratio = None if row.value is None or not best.value or bounded else row.value / best.value
     cells: tuple[Cell, ...] = (
         row.protocol,
-        *(() if question.detects else (row.method or "–",)),
+        row.method or "–",
         (_value_text(row, question), row.value),
         (_interval(row, question) or "–", row.low),
         (times(ratio), ratio),
@@ -258,7 +261,8 @@ def _row(row: PlanRow, plan: PlanResult) -> Row:
         (f"{row.repetitions:,}" if row.repetitions else "–", row.repetitions),
         SOURCES[row.source],
     )
-    return Row.of(cells, Tone.GOOD if row is best else Tone.PLAIN if row.source == "simulation" else Tone.FAINT)
+    tone = Tone.GOOD if row is best else Tone.FAINT if row.source == "grid" else Tone.PLAIN
+    return Row.of([cells[at] for at in kept], tone)
 
 
 def _value_text(row: PlanRow, question: PlanQuestion) -> str:

@@ -23,8 +23,8 @@ def make_plan(question: PlanQuestion, *, instant: bool = False, progress: Progre
     Raises InputError if no method fits a protocol, or the prediction cannot answer alone.
     """
     if question.detects:
-        first, answers, curve = detection_rows(question, progress, instant=instant)
-        return PlanResult(question, first, answers, None, None, curve, question.frequencies.warnings)
+        answers, curve = detection_rows(question)
+        return PlanResult(question, answers[0].value, answers, None, None, curve, question.frequencies.warnings)
     predicted = first_answers(question)
     if instant:
         if not predicted.rows:

@@ -36,8 +36,9 @@ class PlanRow:
     value: float | None
     low: float | None
     high: float | None
-    # error, error_low, error_high: mean error there (for a detection, the power); where the target is not reached, the
-    # error at the end of the range: the floor of the pair. None for what was only predicted and does not reach it.
+    # error, error_low, error_high: mean error there (for a detection, the power, which has no interval); where the
+    # target is not reached, the error at the end of the range: the floor of the pair. None for what was only predicted
+    # and does not reach it.
     error: float | None
     error_low: float | None
     error_high: float | None
@@ -58,7 +59,7 @@ class PlanRow:
         return True, math.inf if self.error is None else self.error
 
 
-def settled_row(protocol: str, method: str | None, place: Crossing) -> PlanRow:
+def settled_row(protocol: str, method: str, place: Crossing) -> PlanRow:
     """Return where the simulated error of a pair crosses the target as its row."""
     reached = place.reached
     return PlanRow(
