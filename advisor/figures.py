@@ -137,18 +137,20 @@ def lower_end(low: float, high: float) -> float:
 def error_text(error: float, low: float, high: float, *, ranges: bool = False) -> str:
     """Return ``error ± half-width`` of an interval, the wider half; or ``error (low–high)``, where it is a range.
 
+    An interval that would reach below 0 is written as a range.
+
     The interval decides the digits: two of its half-width from 10 to 19, else one, and two to four of the error.
 
     >>> error_text(0.2185, 0.2148, 0.2222), error_text(0.2185, 0.2066, 0.2304), error_text(4.8, 2.7, 8.7, ranges=True)
     ('0.218 ± 0.004', '0.218 ± 0.012', '4.80 (2.7–8.7)')
     >>> error_text(0.12, 1.1e-11, 0.31, ranges=True), error_text(0.2185, 0.2185, 0.2185), error_text(0.138, 0, 0.3)
-    ('0.120 (0–0.31)', '0.2185', '0.14 ± 0.16')
+    ('0.120 (0–0.31)', '0.2185', '0.138 (0–0.30)')
     """
     if not math.isfinite(error) or error < LEAST:
         return number(error)
-    if ranges:
-        return f"{number(error, 3)} ({number(lower_end(low, high), 2)}–{number(high, 2)})"
     half = max(high - error, error - low)
+    if ranges or error < half < math.inf:
+        return f"{number(error, 3)} ({number(lower_end(low, high), 2)}–{number(high, 2)})"
     if half <= 0 or not math.isfinite(half):
         return number(error)
     digits = 1 + (f"{half:e}"[0] == "1")

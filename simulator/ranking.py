@@ -25,6 +25,7 @@ LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is ro
 FLOOR = 1e-9  # errors below it are rounding; of squared ones their roots
 # Units of metrics whose small values are squares: those of frequencies, and divergences, of which 1e-16 are rounding
 FLOORS = {SQUARED: FLOOR**2, "nats": 1e-14}
+SHOWN = 6  # repetitions with an error, none without: less than one in 20 such runs are chance
 NOTHING = 1e-12  # of another error: an error below it is 0 but for rounding, and nothing is divided by it
 SAME = 1e-9  # relative difference up to which two errors are the same but for rounding
 
@@ -237,14 +238,15 @@ def paired_ratio(errors: FloatArray, reference: FloatArray) -> Ratio:
 
     The standard error is that of ``errors - ratio * reference``, so noise that the two share cancels. Where the
     reference has no error at all, the ratio is 1 if neither has the other, and infinite otherwise; likewise where an
-    error is not finite.
+    error is not finite. Five repetitions with an error, or fewer, may be chance (sign test): the interval includes 1.
     """
     size = min(len(errors), len(reference))
     a, b = errors[:size], reference[:size]
     mean, base = _mean(a), _mean(b)
     if base == 0.0 or math.isinf(mean) or math.isinf(base):
         value = 1.0 if mean == base else math.inf if mean > base else 0.0
-        return Ratio(value, value, value)
+        shown = math.isinf(mean) or np.count_nonzero(a) >= SHOWN
+        return Ratio(value, value if shown else 1.0, value)
     value = mean / base
     reach = t_quantile(size) * float((a - value * b).std(ddof=1)) / math.sqrt(size) / base
     return Ratio(value, max(0.0, value - reach), value + reach)
