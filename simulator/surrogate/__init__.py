@@ -9,8 +9,7 @@ ensemble here draws several populations from a posterior instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -65,31 +64,6 @@ EVEN, ORDERED_EVEN = 0.3, 0.03
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 FAR = 6.0  # sd of the mean square of the noise, beyond which a draw cannot be behind an estimate, if others can
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
-
-
-@dataclass(frozen=True)
-class Surrogate:
-    """A way from an estimate to populations."""
-
-    # name, title: key in the table, and description
-    name: str
-    title: str
-    # ``function(estimate (k,), noise, ordered, draws, rng) -> (draws or 1, k)``
-    function: Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]
-    _: KW_ONLY
-    reference: str  # where it comes from
-    ordered_only: bool = False  # whether it uses the order of the categories
-
-
-def _consistent(method: str, words: str, reference: str = "this project", *, ordered_only: bool = False) -> Surrogate:
-    """Return the surrogate that is the result of a post-processing method."""
-
-    def function(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-        del ordered, draws, rng
-        return POSTPROCESSORS[method](estimate[None, :], noise)
-
-    title = f"the estimate made consistent by {words}"
-    return Surrogate(method, title, function, reference=reference, ordered_only=ordered_only)
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
@@ -150,16 +124,22 @@ def _frequencies(drawn: FloatArray) -> FloatArray:
     return np.divide(kept, totals, out=np.full_like(kept, 1 / kept.shape[1]), where=totals > 0)
 
 
-_ALL = [
-    Surrogate("ensemble", "draws from what is known of the frequencies", _ensemble, reference="this project"),
-    _consistent("norm_sub", "Norm-Sub", "Wang et al., NDSS 2020, Section V-D"),
-    _consistent("power_ns", "PowerNS"),
-    _consistent("eb_ns", "empirical Bayes"),
-    _consistent("wavelet_eb", "wavelets", ordered_only=True),
-]
+@dataclass(frozen=True)
+class Surrogate:
+    """A way from an estimate to populations: draws (`DEFAULT`), or the result of the method of this name."""
 
-SURROGATES: dict[str, Surrogate] = {surrogate.name: surrogate for surrogate in _ALL}
+    title: str
+    ordered_only: bool = False  # whether it uses the order of the categories
+
+
 DEFAULT = "ensemble"
+SURROGATES = {
+    DEFAULT: Surrogate("draws from what is known of the frequencies"),
+    "norm_sub": Surrogate("the estimate made consistent by Norm-Sub, as in the source"),
+    "power_ns": Surrogate("the estimate made consistent by PowerNS"),
+    "eb_ns": Surrogate("the estimate made consistent by empirical Bayes"),
+    "wavelet_eb": Surrogate("the estimate made consistent by wavelets", ordered_only=True),
+}
 
 
 def draws_of(k: int) -> int:
@@ -202,13 +182,14 @@ def surrogate_populations(
     """
     if name not in SURROGATES:
         raise ValueError(f"surrogate must be one of {', '.join(SURROGATES)}, got {name!r}")
-    surrogate = SURROGATES[name]
-    if surrogate.ordered_only and not ordered:
+    if SURROGATES[name].ordered_only and not ordered:
         raise ValueError(f"surrogate {name} needs an ordered domain")
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
         raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
-    return _frequencies(surrogate.function(raw, noise, ordered, draws, rng))
+    if name == DEFAULT:
+        return _frequencies(_ensemble(raw, noise, ordered, draws, rng))
+    return _frequencies(POSTPROCESSORS[name](raw[None, :], noise))
 
 
 def curve_populations(observed: Observed, *, rng: np.random.Generator, draws: int) -> FloatArray:
