@@ -68,8 +68,7 @@ def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np
     logarithm, basis = _fitted(row, _even(likelihood), _begun(climb)[0])
     posteriors = row._posteriors(logarithm, normalised(logarithm), basis)
     likely = np.stack([posterior.likely for posterior in posteriors])
-    weights = np.exp(likely - likely.max())
-    chosen = rng.choice(likely.size, size=draws, p=(weights / weights.sum()).ravel())
+    chosen = rng.choice(likely.size, size=draws, p=normalised(likely).ravel())
     curves = []
     for prior, precision in zip(*np.unravel_index(chosen, likely.shape), strict=True):
         posterior = posteriors[prior]
@@ -224,9 +223,7 @@ class _Row:
         for _ in range(rounds):
             frequencies = normalised(logarithm)
             posteriors = self._posteriors(logarithm, frequencies, basis)
-            likely = np.array([one.likely for one in posteriors])
-            weights = np.exp(likely - likely.max())
-            weights /= weights.sum()
+            weights = normalised(np.array([one.likely for one in posteriors]))
             coefficients = np.zeros(basis.parabolas.shape[2])
             for posterior, weight in zip(posteriors, weights, strict=True):
                 coefficients[posterior.prior.waves] += posterior.mean(weight)
@@ -363,6 +360,6 @@ def cosines(places: FloatArray, number: int) -> FloatArray:
 
 
 def normalised(logarithm: FloatArray) -> FloatArray:
-    """Return frequencies ``(k,)`` with these logarithms, but for a constant."""
+    """Return frequencies, or other shares of 1, with these logarithms but for a constant."""
     result = np.exp(logarithm - logarithm.max())
     return result / result.sum()
