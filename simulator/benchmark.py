@@ -226,21 +226,12 @@ def _simulate_protocol(
 ) -> dict[Pair, FloatArray]:
     """Return the errors of a protocol's pairs; NaN where a member of another package fails."""
     shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
-    result = {(name, method): np.full((len(shown), len(experiment.metrics)), np.nan) for method in methods}
     observed = attempt(name, lambda: _observe(experiment, name, methods, repetitions, shown), _fault_of_observed)
+    pairs = {(name, method): experiment.methods[method] for method in methods}
     if observed is None:
-        return result
+        return {pair: np.full((len(shown), len(experiment.metrics)), np.nan) for pair in pairs}
     shape = (len(shown), experiment.counts.shape[-1])
-    for method in methods:
-        at_fault = method if method in SOURCES else name
-        processed = attempt(
-            at_fault,
-            partial(experiment.methods[method].apply, observed),
-            lambda answer: fault_of_figures(answer, shape),
-        )
-        if processed is not None:
-            result[name, method] = errors_of(experiment, experiment.methods[method], processed, shown, at_fault)
-    return result
+    return {pair: _errors_of(experiment, pair, method, observed, shown, shape) for pair, method in pairs.items()}
 
 
 def _observe(
@@ -295,30 +286,36 @@ def judged(experiment: Experiment, protocol: str, observed: Observed, methods: M
     observed: the collection ``(k,)``.
     """
     draws, k = experiment.populations.shape
-    shown, errors = np.arange(draws), {}
     if observed.estimate is not None:
         estimate = observed.estimate.view()
         estimate.flags.writeable = False  # the next method sees it too
         observed = replace(observed, estimate=estimate)
-    for name, method in methods.items():
-        at_fault = name if name in SOURCES else protocol
-        result = attempt(at_fault, partial(method.apply, observed), lambda answer: fault_of_figures(answer, (k,)))
-        errors[protocol, name] = (
-            np.full((draws, len(experiment.metrics)), np.nan)
-            if result is None
-            else errors_of(experiment, method, np.broadcast_to(result, (draws, k)), shown, at_fault)
-        )
+    pairs = {(protocol, name): method for name, method in methods.items()}
+    errors = {
+        pair: _errors_of(experiment, pair, method, observed, np.arange(draws), (k,)) for pair, method in pairs.items()
+    }
     return Runs(experiment.id, tuple(experiment.metrics), 0, errors)
 
 
-def errors_of(
-    experiment: Experiment, method: PostProcessor, processed: FloatArray, shown: NDArray[np.int64], at_fault: str
+def _errors_of(
+    experiment: Experiment,
+    pair: Pair,
+    method: PostProcessor,
+    observed: Observed,
+    shown: NDArray[np.int64],
+    shape: tuple[int, ...],
 ) -> FloatArray:
-    """Return the errors ``(repetitions, metrics)`` of processed estimates of the populations that were shown.
+    """Return the errors ``(repetitions, metrics)`` of a method; NaN where a member of another package fails.
 
-    at_fault: the member whose estimates they are, if a metric of ours cannot measure them.
+    observed: a collection of each population that was shown, or one that each of them may have produced.
+    shape: that the result of the method has.
     """
     errors = np.full((len(shown), len(experiment.metrics)), np.nan)
+    at_fault = pair[1] if pair[1] in SOURCES else pair[0]  # also where a metric of ours cannot measure the estimates
+    result = attempt(at_fault, partial(method.apply, observed), partial(fault_of_figures, shape=shape))
+    if result is None:
+        return errors
+    processed = np.broadcast_to(result, (len(shown), shape[-1]))
     truths = experiment.populations / experiment.n
     each = [(shown == place, truths[place]) for place in np.unique(shown).tolist()]
     together = [(np.ones(len(shown), dtype=np.bool_), truths[shown])]
@@ -352,7 +349,5 @@ def _fault_of_errors(own: bool, estimates: int, first: Callable[[], FloatArray],
 
 
 def _error(metric: Metric, method: PostProcessor, processed: FloatArray, truth: FloatArray) -> FloatArray:
-    if method.queries_only and metric.clipped is None:
-        return np.full(len(processed), np.nan)  # which means only that the metric does not apply
     errors = metric.clipped_error(processed, truth) if method.queries_only else metric(processed, truth)
     return np.where(np.isnan(errors), np.inf, errors)
