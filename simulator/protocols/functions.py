@@ -137,12 +137,10 @@ def _measured(protocol: UserProtocol) -> tuple[Noise, int]:
 
 def check_most(protocol: Protocol, users: int) -> None:
     """Raise ForeignError for more users than a slow protocol can replay; warn once of many."""
-    most = getattr(protocol, "most_users", 0) if getattr(protocol, "slow", False) else None
-    if most is not None and users > most:
-        raise ForeignError(
-            f"{protocol.key}: users are simulated one by one, {most:,} at most, got {users:,}; {QUICKER}"
-        )
-    if most is not None and users * protocol.k > SLOW:
+    if protocol.slow and users > protocol.most_users:
+        most = f"{protocol.most_users:,} at most, got {users:,}"
+        raise ForeignError(f"{protocol.key}: users are simulated one by one, {most}; {QUICKER}")
+    if protocol.slow and users * protocol.k > SLOW:
         _warn_slow(protocol.key, users)
 
 
