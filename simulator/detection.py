@@ -133,15 +133,11 @@ def power(protocol: Protocol, n: int, frequency: float) -> float:
     0.8
     """
     if few := few_supports(protocol, n):
-        return _power_of_few(n, frequency, few, LEVEL / protocol.k)
+        most, fewer = few.quantile(n, LEVEL / protocol.k), math.floor(n * frequency)
+        more = n * frequency - fewer
+        return 1 - (1 - more) * few.missed(n, fewer, most) - more * few.missed(n, min(fewer + 1, n), most)
     distance = frequency - threshold(protocol, n)
     return math.erfc(-distance / math.sqrt(2 * _variance(protocol, n, frequency))) / 2
-
-
-def _power_of_few(n: int, frequency: float, few: FewSupports, level: float) -> float:
-    most, fewer = few.quantile(n, level), math.floor(n * frequency)
-    more = n * frequency - fewer
-    return 1 - (1 - more) * few.missed(n, fewer, most) - more * few.missed(n, min(fewer + 1, n), most)
 
 
 def least_users(protocol: Protocol, frequency: float, start: int) -> int:
