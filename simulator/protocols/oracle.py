@@ -441,19 +441,29 @@ def targets_and_others(k: int, targets: IntArray, fakes: int, others: int, rng: 
     return result
 
 
-class SymbolOracle(SupportOracle):
-    """Report a symbol out of K: those that support the true value are e^epsilon times as likely as the others."""
-
-    report_kind = "symbol"
+class SymbolProtocol(Protocol):
+    """A protocol whose report is the number of a symbol, and whose tally counts the reports of each symbol."""
 
     @property
     @abstractmethod
     def symbols(self) -> int:
-        """Number K of symbols: of different reports."""
+        """Number of symbols: of different reports."""
 
     @property
     def report_bits(self) -> int:
         return bits_for(self.symbols)
+
+    def tally(self, reports: Reports) -> Tally:
+        return Tally(np.bincount(reports, minlength=self.symbols), len(reports))
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng), fakes)
+
+
+class SymbolOracle(SupportOracle, SymbolProtocol):
+    """Report a symbol out of K: those that support the true value are e^epsilon times as likely as the others."""
+
+    report_kind = "symbol"
 
     @abstractmethod
     def supporting(self, value: int) -> NDArray[np.bool_]:
