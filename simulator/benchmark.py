@@ -16,7 +16,7 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, REGISTERED, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
-from simulator.poisoning import Attack, PoisonedCollection, stacked
+from simulator.poisoning import Attack, stacked
 from simulator.progress import Steps
 from simulator.protocols.functions import check_most
 from simulator.protocols.protocol import Protocol, Tally
@@ -247,23 +247,13 @@ def _observe(
         tallies = [protocol.sample_tally(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
         observed = observe(protocol, Tally.stack(tallies), experiment.domain, needs=needs)
     else:
-        rows = zip(repetitions, populations[shown], streams, strict=True)
-        both = stacked([_poisoned(experiment, experiment.attack, name, *row) for row in rows])
+        fakes = (rng_for(experiment.seed, "attack", experiment.attack.kind, name, each) for each in repetitions)
+        rows = zip(populations[shown], streams, fakes, strict=True)
+        both = stacked([experiment.attack.collect(protocol, *row) for row in rows])
         observed = observe(protocol, both.tally, experiment.domain, needs=needs, suspects=both.suspects)
     if observed.estimate is not None:
         observed.estimate.flags.writeable = False  # the next method sees it too
     return observed
-
-
-def _poisoned(
-    experiment: Experiment, attack: Attack, name: str, repetition: int, counts: IntArray, honest: np.random.Generator
-) -> PoisonedCollection:
-    """Return a collection of honest users and fakes."""
-    fake = rng_for(experiment.seed, "attack", attack.kind, name, repetition)
-    row = attack.collect(experiment.oracles[name], counts, honest, fake)
-    if row is None:
-        raise ValueError(f"nothing bounds what one fake report of {name} may claim")
-    return row
 
 
 def _fault_of_observed(observed: Observed) -> str | None:
