@@ -130,7 +130,11 @@ def _measured(protocol: UserProtocol) -> tuple[Noise, int]:
     variances = squares - means**2
     reach = SURE * np.sqrt(np.maximum(fourth - variances**2, 0.0) / number)
     if (variances - reach).max() > UNEVEN * (variances + reach).min():
-        _warn_uneven(protocol.key)
+        _warn_once(
+            f"{protocol.key}: some values have more noise than others, and the mean is taken for all: intervals are "
+            "too narrow for some of them, and what can be seen is not right for each; a Channel has the noise of each "
+            "value"
+        )
     at_zero, at_one = users / BATCHES * float(moments[1].sum()) / (k - 1), users / BATCHES * own
     return Noise(1, None, None, at_zero, at_one - at_zero, off < ROUNDING), bits
 
@@ -141,17 +145,7 @@ def check_most(protocol: Protocol, users: int) -> None:
         most = f"{protocol.most_users:,} at most, got {users:,}"
         raise ForeignError(f"{protocol.key}: users are simulated one by one, {most}; {QUICKER}")
     if protocol.slow and users * protocol.k > SLOW:
-        _warn_slow(protocol.key, users)
+        _warn_once(f"{protocol.key} is slow: each of {users:,} users is simulated, in each repetition; {QUICKER}")
 
 
-@lru_cache(maxsize=64)
-def _warn_uneven(key: str) -> None:
-    warn(
-        f"{key}: some values have more noise than others, and the mean is taken for all: intervals are too narrow for "
-        "some of them, and what can be seen is not right for each; a Channel has the noise of each value"
-    )
-
-
-@lru_cache(maxsize=64)
-def _warn_slow(key: str, users: int) -> None:
-    warn(f"{key} is slow: each of {users:,} users is simulated, in each repetition; {QUICKER}")
+_warn_once = lru_cache(maxsize=64)(warn)
