@@ -226,7 +226,7 @@ def _read(name: str, text: str, kind: type[Any]) -> Any:
     raise ValueError(f"{name} must be {allowed}, got {text!r}")
 
 
-# Mean and median of the frequencies that may be behind an estimate, see `simulator.surrogate.summaries`
+# Mean and median of the frequencies that may be behind an estimate, see `simulator.surrogate.METHODS`
 SUMMARIES = POSTERIOR_MEAN, POSTERIOR_MEDIAN = "posterior_mean", "posterior_median"
 
 
@@ -243,6 +243,6 @@ class Methods(dict[str, PostProcessor]):
             return with_parameters(self[base], settings)
         if name not in SUMMARIES:
             raise KeyError(name)
-        from simulator.surrogate.summaries import METHODS  # they need the other methods, so they are there later
+        from simulator.surrogate import METHODS  # they need the other methods, so they are there later
 
         return METHODS[name]

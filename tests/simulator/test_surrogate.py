@@ -12,10 +12,17 @@ from simulator.methods.processor import SUMMARIES
 from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from simulator.surrogate import SURROGATES, curves, families, known_frequencies, particles, surrogate_populations
+from simulator.surrogate import (
+    SURROGATES,
+    curves,
+    families,
+    known_frequencies,
+    median_of,
+    particles,
+    surrogate_populations,
+)
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
-from simulator.surrogate.summaries import median_of
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
 from tests.cells import over
 
