@@ -17,7 +17,7 @@ from simulator.draws import multinomial
 from simulator.foreign import ForeignError, guard
 from simulator.protocols.dyadic import differences
 from simulator.protocols.likelihood import MatrixLikelihood
-from simulator.protocols.oracle import Noise, SymbolProtocol, shared_by_best
+from simulator.protocols.oracle import EQUAL, Noise, SymbolProtocol, shared_by_best
 from simulator.protocols.protocol import (
     OF_ESTIMATES,
     Covariance,
@@ -31,7 +31,6 @@ from simulator.protocols.protocol import (
 ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
 DRAWN_CELLS = 2**20  # counts that a batch of draws keeps at a time
-EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
 WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 

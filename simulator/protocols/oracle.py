@@ -419,17 +419,15 @@ def shared_by_best(helped: RealArray, fakes: int, rng: np.random.Generator, most
     helped: by how much each report raises the targets; those that are equal but for rounding count as such.
     """
     top = helped.max()
-    best = rng.permutation(np.flatnonzero(helped >= top - EQUAL * abs(top)))[:most]
-    result = np.zeros(len(helped), dtype=np.int64)
-    result[best] = group_sizes(fakes, len(best))
-    return result
+    return shared_out(len(helped), np.flatnonzero(helped >= top - EQUAL * abs(top)), fakes, rng, most)
 
 
-def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator) -> IntArray:
-    """Return supports spread over some values as evenly as possible: ``(k,)``."""
+def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator, most: int | None = None) -> IntArray:
+    """Return supports spread over some values, a maximum of them, as evenly as possible: ``(k,)``."""
     result = np.zeros(k, dtype=np.int64)
     if len(values):
-        result[rng.permutation(values)] = group_sizes(supports, len(values))
+        chosen = rng.permutation(values)[:most]
+        result[chosen] = group_sizes(supports, len(chosen))
     return result
 
 

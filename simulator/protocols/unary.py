@@ -262,6 +262,4 @@ class THE(UnaryEncoding):
         return 1 / (2 * self._x)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
-        cells = rng.laplace(scale=2 / self.epsilon, size=(len(values), self.k))
-        cells[np.arange(len(values)), values] += 1
-        return (cells > self.threshold).view(np.uint8)
+        return (SHE(self.k, self.epsilon).perturb(values, rng) > self.threshold).view(np.uint8)
