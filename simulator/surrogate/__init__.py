@@ -27,17 +27,14 @@ from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.particles import few_populations, share_of_few
 from simulator.surrogate.plausibility import by_plausibility
-from simulator.surrogate.posterior import Posterior, resampled
+from simulator.surrogate.posterior import resampled
 from simulator.surrogate.sample import sample_posterior
 from simulator.surrogate.trees import bootstrap_populations
 from simulator.surrogate.wavelet import wavelet_posterior
 
 __all__ = [
     "DEFAULT",
-    "DRAWS",
     "SURROGATES",
-    "Posterior",
-    "Surrogate",
     "bootstrap_populations",
     "curve_populations",
     "drawn_from_models",
