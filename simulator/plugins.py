@@ -24,6 +24,14 @@ from simulator.protocols import PROTOCOLS, FrequencyOracle
 
 TABLES: dict[str, dict[str, Any]] = {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": POSTPROCESSORS, "METRICS": METRICS}
 
+
+def _summaries() -> dict[str, PostProcessor]:
+    from simulator.surrogate import METHODS  # imported when used: they need the other methods
+
+    return METHODS
+
+
+POSTPROCESSORS.summaries = _summaries
 __all__ = ["PluginWarning", "load", "take_in"]
 
 GROUPS = {f"ldp_advise.{table.lower()}": table for table in TABLES}

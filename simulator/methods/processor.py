@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, InitVar, dataclass, replace
 from enum import StrEnum
@@ -231,7 +231,15 @@ SUMMARIES = POSTERIOR_MEAN, POSTERIOR_MEDIAN = "posterior_mean", "posterior_medi
 
 
 class Methods(dict[str, PostProcessor]):
-    """The table of methods by name; it lists its members, and also returns summaries, and members with parameters."""
+    """The table of methods by name; it lists its members, and also returns summaries, and members with parameters.
+
+    Attributes
+    ----------
+    summaries
+        Makes the summaries, by name; they need the other methods, so they are there later.
+    """
+
+    summaries: Callable[[], Mapping[str, PostProcessor]] = dict
 
     def __missing__(self, name: str) -> PostProcessor:
         """Return the summary of this name, or a member with parameters.
@@ -243,6 +251,4 @@ class Methods(dict[str, PostProcessor]):
             return with_parameters(self[base], settings)
         if name not in SUMMARIES:
             raise KeyError(name)
-        from simulator.surrogate import METHODS  # they need the other methods, so they are there later
-
-        return METHODS[name]
+        return self.summaries()[name]
