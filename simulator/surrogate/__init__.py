@@ -18,6 +18,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS, Observed
 from simulator.methods.processor import POSTERIOR_MEAN, POSTERIOR_MEDIAN, proper
+from simulator.methods.simplex import shares
 from simulator.methods.smooth import drawn_curves
 from simulator.protocols.oracle import Noise
 from simulator.seeding import rng_for
@@ -113,14 +114,7 @@ def _summing_to_one(drawn: FloatArray, sd: float) -> FloatArray:
     clear = np.where(seen, kept, 0.0).sum(axis=1, keepdims=True)
     hidden = kept.sum(axis=1, keepdims=True) - clear
     scale = np.divide(np.maximum(1 - clear, 0.0), hidden, out=np.ones_like(hidden), where=hidden > 0)
-    return _frequencies(np.where(seen, kept, scale * kept))
-
-
-def _frequencies(drawn: FloatArray) -> FloatArray:
-    """Return draws without negative values, divided by their sums."""
-    kept = np.maximum(drawn, 0.0)
-    totals = kept.sum(axis=1, keepdims=True)
-    return np.divide(kept, totals, out=np.full_like(kept, 1 / kept.shape[1]), where=totals > 0)
+    return shares(np.where(seen, kept, scale * kept))
 
 
 @dataclass(frozen=True)
@@ -228,8 +222,8 @@ def surrogate_populations(
     if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
         raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
     if name == DEFAULT:
-        return _frequencies(_ensemble(raw, noise, ordered, draws, rng))
-    return _frequencies(POSTPROCESSORS[name](raw[None, :], noise))
+        return shares(np.maximum(_ensemble(raw, noise, ordered, draws, rng), 0.0))
+    return shares(POSTPROCESSORS[name](raw[None, :], noise))
 
 
 def curve_populations(observed: Observed, *, rng: np.random.Generator, draws: int) -> FloatArray:
