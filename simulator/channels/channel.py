@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -155,10 +155,7 @@ class MatrixProtocol(SymbolProtocol):
         return tally.counts / tally.counts.sum(axis=-1, keepdims=True) @ self.decoder
 
     def _covariance(self, n: int) -> Covariance:
-        one = self._alike
-        if one is None:
-            return InversionCovariance(self, n)
-        return replace(one, n=n, variance_at_zero=one.variance_at_zero / n, variance_slope=one.variance_slope / n)
+        return InversionCovariance(self, n) if self._alike is None else self._alike.of_users(n)
 
     @cached_property
     def _flat(self) -> Probabilities | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -60,10 +60,7 @@ class UserProtocol(MeanOracle):
 
     def noise(self, n: int) -> Noise:
         check_users(n)
-        of_one = _measured(self)[0]
-        return replace(
-            of_one, n=n, variance_at_zero=of_one.variance_at_zero / n, variance_slope=of_one.variance_slope / n
-        )
+        return _measured(self)[0].of_users(n)
 
     def informed_guess(self, frequencies: FloatArray) -> float:
         top = float(frequencies.max())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, TypeAlias, TypeVar
 
@@ -83,6 +83,10 @@ class Noise(Covariance):
         scale = n * (p - q) ** 2
         at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
         return cls(n, p, q, at_zero, at_one - at_zero, sums_to_one)
+
+    def of_users(self, n: int) -> Noise:
+        """Return the noise of n users, this being that of one."""
+        return replace(self, n=n, variance_at_zero=self.variance_at_zero / n, variance_slope=self.variance_slope / n)
 
     @property
     def sd(self) -> float:
