@@ -17,12 +17,11 @@ from simulator.foreign import FAILURES, REGISTERED, SOURCES, ForeignError, attem
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
 from simulator.poisoning import Attack, stacked
-from simulator.progress import Steps
+from simulator.progress import Steps, in_threads
 from simulator.protocols.functions import check_most
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
-from simulator.threads import in_threads
 
 CHUNK_CELLS = 2_000_000  # repetitions x categories per task: bounds memory, does not change results
 

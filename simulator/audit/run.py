@@ -15,11 +15,10 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.attacks import evenly_confused, expected_inverse, of_hashes, of_largest
 from simulator.hashing import HASHES, SEED_BITS
-from simulator.progress import Steps
+from simulator.progress import Steps, in_threads
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
-from simulator.threads import in_threads
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
 ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
