@@ -16,13 +16,12 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, REGISTERED, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
-from simulator.poisoning import Attack, PoisonedCollection, stacked
-from simulator.progress import Steps
+from simulator.poisoning import Attack, stacked
+from simulator.progress import Steps, in_threads
 from simulator.protocols.functions import check_most
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
-from simulator.threads import in_threads
 
 CHUNK_CELLS = 2_000_000  # repetitions x categories per task: bounds memory, does not change results
 
@@ -226,21 +225,12 @@ def _simulate_protocol(
 ) -> dict[Pair, FloatArray]:
     """Return the errors of a protocol's pairs; NaN where a member of another package fails."""
     shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
-    result = {(name, method): np.full((len(shown), len(experiment.metrics)), np.nan) for method in methods}
     observed = attempt(name, lambda: _observe(experiment, name, methods, repetitions, shown), _fault_of_observed)
+    pairs = {(name, method): experiment.methods[method] for method in methods}
     if observed is None:
-        return result
+        return {pair: np.full((len(shown), len(experiment.metrics)), np.nan) for pair in pairs}
     shape = (len(shown), experiment.counts.shape[-1])
-    for method in methods:
-        at_fault = method if method in SOURCES else name
-        processed = attempt(
-            at_fault,
-            partial(experiment.methods[method].apply, observed),
-            lambda answer: fault_of_figures(answer, shape),
-        )
-        if processed is not None:
-            result[name, method] = errors_of(experiment, experiment.methods[method], processed, shown, at_fault)
-    return result
+    return {pair: _errors_of(experiment, pair, method, observed, shown, shape) for pair, method in pairs.items()}
 
 
 def _observe(
@@ -256,23 +246,13 @@ def _observe(
         tallies = [protocol.sample_tally(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]
         observed = observe(protocol, Tally.stack(tallies), experiment.domain, needs=needs)
     else:
-        rows = zip(repetitions, populations[shown], streams, strict=True)
-        both = stacked([_poisoned(experiment, experiment.attack, name, *row) for row in rows])
+        fakes = (rng_for(experiment.seed, "attack", experiment.attack.kind, name, each) for each in repetitions)
+        rows = zip(populations[shown], streams, fakes, strict=True)
+        both = stacked([experiment.attack.collect(protocol, *row) for row in rows])
         observed = observe(protocol, both.tally, experiment.domain, needs=needs, suspects=both.suspects)
     if observed.estimate is not None:
         observed.estimate.flags.writeable = False  # the next method sees it too
     return observed
-
-
-def _poisoned(
-    experiment: Experiment, attack: Attack, name: str, repetition: int, counts: IntArray, honest: np.random.Generator
-) -> PoisonedCollection:
-    """Return a collection of honest users and fakes."""
-    fake = rng_for(experiment.seed, "attack", attack.kind, name, repetition)
-    row = attack.collect(experiment.oracles[name], counts, honest, fake)
-    if row is None:
-        raise ValueError(f"nothing bounds what one fake report of {name} may claim")
-    return row
 
 
 def _fault_of_observed(observed: Observed) -> str | None:
@@ -295,30 +275,36 @@ def judged(experiment: Experiment, protocol: str, observed: Observed, methods: M
     observed: the collection ``(k,)``.
     """
     draws, k = experiment.populations.shape
-    shown, errors = np.arange(draws), {}
     if observed.estimate is not None:
         estimate = observed.estimate.view()
         estimate.flags.writeable = False  # the next method sees it too
         observed = replace(observed, estimate=estimate)
-    for name, method in methods.items():
-        at_fault = name if name in SOURCES else protocol
-        result = attempt(at_fault, partial(method.apply, observed), lambda answer: fault_of_figures(answer, (k,)))
-        errors[protocol, name] = (
-            np.full((draws, len(experiment.metrics)), np.nan)
-            if result is None
-            else errors_of(experiment, method, np.broadcast_to(result, (draws, k)), shown, at_fault)
-        )
+    pairs = {(protocol, name): method for name, method in methods.items()}
+    errors = {
+        pair: _errors_of(experiment, pair, method, observed, np.arange(draws), (k,)) for pair, method in pairs.items()
+    }
     return Runs(experiment.id, tuple(experiment.metrics), 0, errors)
 
 
-def errors_of(
-    experiment: Experiment, method: PostProcessor, processed: FloatArray, shown: NDArray[np.int64], at_fault: str
+def _errors_of(
+    experiment: Experiment,
+    pair: Pair,
+    method: PostProcessor,
+    observed: Observed,
+    shown: NDArray[np.int64],
+    shape: tuple[int, ...],
 ) -> FloatArray:
-    """Return the errors ``(repetitions, metrics)`` of processed estimates of the populations that were shown.
+    """Return the errors ``(repetitions, metrics)`` of a method; NaN where a member of another package fails.
 
-    at_fault: the member whose estimates they are, if a metric of ours cannot measure them.
+    observed: a collection of each population that was shown, or one that each of them may have produced.
+    shape: that the result of the method has.
     """
     errors = np.full((len(shown), len(experiment.metrics)), np.nan)
+    at_fault = pair[1] if pair[1] in SOURCES else pair[0]  # also where a metric of ours cannot measure the estimates
+    result = attempt(at_fault, partial(method.apply, observed), partial(fault_of_figures, shape=shape))
+    if result is None:
+        return errors
+    processed = np.broadcast_to(result, (len(shown), shape[-1]))
     truths = experiment.populations / experiment.n
     each = [(shown == place, truths[place]) for place in np.unique(shown).tolist()]
     together = [(np.ones(len(shown), dtype=np.bool_), truths[shown])]
@@ -352,7 +338,5 @@ def _fault_of_errors(own: bool, estimates: int, first: Callable[[], FloatArray],
 
 
 def _error(metric: Metric, method: PostProcessor, processed: FloatArray, truth: FloatArray) -> FloatArray:
-    if method.queries_only and metric.clipped is None:
-        return np.full(len(processed), np.nan)  # which means only that the metric does not apply
     errors = metric.clipped_error(processed, truth) if method.queries_only else metric(processed, truth)
     return np.where(np.isnan(errors), np.inf, errors)

@@ -21,22 +21,19 @@ FAR = 15  # standard deviations of a few reports that nothing lies beyond
 STEPS = 64  # look-ahead of the threshold on few supports; of 150 settings none needed more than 14
 
 
-def threshold(protocol: Protocol, n: int, categories: int | None = None) -> float:
+def threshold(protocol: Protocol, n: int) -> float:
     """Return the estimate (frequency) that counts as a detection: above it lie categories that nobody holds too rarely.
 
-    1 in 20 collections has such a category among all that are tested (Bonferroni: 0.05 over their number, one-sided).
+    1 in 20 collections has such a category among all k, which are tested (Bonferroni: 0.05 over k, one-sided).
     Where supports are counts, it lies between two of them: the quantile of few is that of their law, that of many is
     corrected for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
 
-    categories: number of tested categories; by default all k.
-
     Raises ValueError if the protocol has no raw estimate.
     """
-    looked_at = protocol.k if categories is None else categories
     few, law = few_supports(protocol, n), _binomial(protocol)
     if few is not None and isinstance(protocol, FrequencyOracle):
-        return float(protocol.estimate(np.array(few.quantile(n, LEVEL / looked_at) + 0.5), n))
-    quantile = NormalDist().inv_cdf(1 - LEVEL / looked_at)
+        return float(protocol.estimate(np.array(few.quantile(n, LEVEL / protocol.k) + 0.5), n))
+    quantile = NormalDist().inv_cdf(1 - LEVEL / protocol.k)
     sd = math.sqrt(_variance(protocol, n, 0.0))
     if law is None:
         return quantile * sd
@@ -133,15 +130,11 @@ def power(protocol: Protocol, n: int, frequency: float) -> float:
     0.8
     """
     if few := few_supports(protocol, n):
-        return _power_of_few(n, frequency, few, LEVEL / protocol.k)
+        most, fewer = few.quantile(n, LEVEL / protocol.k), math.floor(n * frequency)
+        more = n * frequency - fewer
+        return 1 - (1 - more) * few.missed(n, fewer, most) - more * few.missed(n, min(fewer + 1, n), most)
     distance = frequency - threshold(protocol, n)
     return math.erfc(-distance / math.sqrt(2 * _variance(protocol, n, frequency))) / 2
-
-
-def _power_of_few(n: int, frequency: float, few: FewSupports, level: float) -> float:
-    most, fewer = few.quantile(n, level), math.floor(n * frequency)
-    more = n * frequency - fewer
-    return 1 - (1 - more) * few.missed(n, fewer, most) - more * few.missed(n, min(fewer + 1, n), most)
 
 
 def least_users(protocol: Protocol, frequency: float, start: int) -> int:
@@ -174,21 +167,19 @@ def _next_step(n: int, few: FewSupports, level: float) -> int:
     return n + 1 + bisect_left(beyond, True, key=lambda users: few.quantile(users, level) > here)
 
 
-def smallest_detectable(protocol: Protocol, n: int, categories: int | None = None) -> float:
+def smallest_detectable(protocol: Protocol, n: int) -> float:
     """Return the smallest frequency that is detected with probability 0.8, in 95 of 100 collections without any other.
 
     That of few supports is by their law. Otherwise the noise is that of the frequency itself: it is the least f with
     f = threshold + z(0.8) sd(f). Above 1, nothing can be detected.
-
-    categories: as in `threshold`.
     """
     if few := few_supports(protocol, n):
-        most = few.quantile(n, LEVEL / (categories or protocol.k))
+        most = few.quantile(n, LEVEL / protocol.k)
         users = bisect_left(range(n + 1), POWER, key=lambda holders: 1 - few.missed(n, holders, most))
         if users <= n:  # between two numbers of users power rises in a line, as one of them is drawn
             fewer, enough = (few.missed(n, holders, most) for holders in (users - 1, users))
             return (users - (1 - POWER - enough) / (fewer - enough)) / n
-    least, reach = threshold(protocol, n, categories), NormalDist().inv_cdf(POWER)
+    least, reach = threshold(protocol, n), NormalDist().inv_cdf(POWER)
     now, last = least, 0.0
     while now - last > 1e-12 * now:  # it rises, ever more slowly, as the variance grows at most in proportion
         last, now = now, least + reach * math.sqrt(_variance(protocol, n, now))

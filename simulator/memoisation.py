@@ -283,16 +283,6 @@ class TwoSteps(TwoBudgets, ABC):
         """Client: the second step, drawn anew for each report."""
 
 
-def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> float:
-    """Return the loss of randomised response over `size` symbols, twice, the second time in each of some rounds.
-
-    The most revealing sequence is v1 in each round: ``p1 p2^R + (1 - p1) q2^R`` against
-    ``q1 p2^R + p1 q2^R + (size - 2) q1 q2^R``, both divided by p2^R here.
-    """
-    q1, rare = (1 - p1) / (size - 1), (second[1] / second[0]) ** rounds
-    return math.log((p1 + (1 - p1) * rare) / (q1 + (1 - q1) * rare))
-
-
 class LongitudinalGRR(TwoSteps):
     """Randomised response twice, with the exact second step.
 
@@ -304,11 +294,24 @@ class LongitudinalGRR(TwoSteps):
     reference = "Arcolezi, Couchot, Al Bouna, Xiao, Digital Communications and Networks 2022; second step ours"
     kind = GRR
 
+    @property
+    def g(self) -> int:
+        """Number of symbols."""
+        return self.k
+
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
-        return kept_or_moved(memos, self.second[0], self.k, rng)
+        """Return the symbols of a round from those that were kept."""
+        return kept_or_moved(memos, self.second[0], self.g, rng)
 
     def loss(self, rounds: int) -> float:
-        return one_value_loss(self.first[0], self.second, self.k, rounds)
+        """Return the loss between values with different symbols.
+
+        The most revealing sequence is v1 in each round: ``p1 p2^R + (1 - p1) q2^R`` against
+        ``q1 p2^R + p1 q2^R + (g - 2) q1 q2^R``, both divided by p2^R here.
+        """
+        p1, (p2, q2) = self.first[0], self.second
+        q1, rare = (1 - p1) / (self.g - 1), (q2 / p2) ** rounds
+        return math.log((p1 + (1 - p1) * rare) / (q1 + (1 - q1) * rare))
 
 
 class LongitudinalBits(TwoSteps):
@@ -344,7 +347,7 @@ class LongitudinalOUE(LongitudinalBits):
     kind = OUE
 
 
-class LOLOHA(TwoSteps):
+class LOLOHA(LongitudinalGRR):
     """Local hashing with a hash function for ever, and randomised response twice on its symbol.
 
     With the exact second step the variance of a round depends on g as ``(e^epsilon + g - 1)^2 / (g - 1)``: the best g
@@ -357,7 +360,6 @@ class LOLOHA(TwoSteps):
 
     @property
     def g(self) -> int:
-        """Number of symbols."""
         return self.once.g
 
     @cached_property
@@ -399,14 +401,6 @@ class LOLOHA(TwoSteps):
             return np.stack([seeds, self.perturb_again(kept, rng)], axis=1)
 
         return report
-
-    def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
-        """Return the symbols of a round from those that were kept."""
-        return kept_or_moved(memos, self.second[0], self.g, rng)
-
-    def loss(self, rounds: int) -> float:
-        """Return the loss between values with different hashes."""
-        return one_value_loss(self.first[0], self.second, self.g, rounds)
 
 
 class BiLOLOHA(LOLOHA):

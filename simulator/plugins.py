@@ -26,7 +26,7 @@ TABLES: dict[str, dict[str, Any]] = {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": P
 
 
 def _summaries() -> dict[str, PostProcessor]:
-    from simulator.surrogate.summaries import METHODS  # imported when used: they need the other methods
+    from simulator.surrogate import METHODS  # imported when used: they need the other methods
 
     return METHODS
 

@@ -196,34 +196,38 @@ class Attack:
 
     def collect(
         self, protocol: Protocol, counts: IntArray, honest: np.random.Generator, fake: np.random.Generator
-    ) -> PoisonedCollection | None:
-        """Draw a collection; None if fake reports are unbounded.
+    ) -> PoisonedCollection:
+        """Draw a collection.
 
         counts: ``(k,)`` users who hold each value; a number of them, the fakes, send false reports instead.
         honest, fake: streams of the two groups, so that the honest reports are the same in all attacks.
+
+        Raises ValueError if fake reports are unbounded.
         """
         fakes, targets = self.fakes(int(counts.sum())), np.array(self.targets)
         true = apportion(counts, int(counts.sum()) - fakes) if fakes else counts
         searched = protocol.offers("suspects") and len(targets) >= SMALLEST_SET
         if not searched or not isinstance(protocol, FrequencyOracle) or protocol.p is None or protocol.q is None:
             tally = protocol.sample_tally(true, honest)
-            if not fakes:
-                return PoisonedCollection(tally, None)
-            random = self.kind == RANDOM
-            added = protocol.random_fakes(fakes, fake) if random else protocol.crafted(targets, fakes, fake)
-            return None if added is None else PoisonedCollection(tally + added, None)
+            return PoisonedCollection(tally + self._sent(protocol, fakes, fake) if fakes else tally, None)
         parts = [screened(true, targets, protocol.p, protocol.q, honest)]
         if self.kind == RANDOM:
             even = protocol.random_rate
             parts.append(screened(apportion(np.ones(protocol.k), fakes), targets, even, even, fake))
         elif fakes:
-            added = protocol.crafted(targets, fakes, fake)
-            if added is None:
-                return None
-            parts.append(Screened(added.counts.astype(np.int64), fakes, added.counts.astype(np.int64)))
+            counts_of_fakes = self._sent(protocol, fakes, fake).counts.astype(np.int64)
+            parts.append(Screened(counts_of_fakes, fakes, counts_of_fakes))
         tally = Tally(np.sum([part.counts for part in parts], axis=0), int(counts.sum()))
         suspects = np.sum([part.suspect_counts for part in parts], axis=0)
         return PoisonedCollection(tally, Suspects(targets, np.array(sum(part.suspects for part in parts)), suspects))
+
+    def _sent(self, protocol: Protocol, fakes: int, rng: np.random.Generator) -> Tally:
+        """Draw the tally of the fakes."""
+        random = self.kind == RANDOM
+        sent = protocol.random_fakes(fakes, rng) if random else protocol.crafted(np.array(self.targets), fakes, rng)
+        if sent is None:
+            raise ValueError(f"nothing bounds what one fake report of {protocol.key} may claim")
+        return sent
 
 
 def stacked(rows: list[PoisonedCollection]) -> PoisonedCollection:

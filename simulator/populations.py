@@ -71,8 +71,6 @@ def _lognormal(k: int, sigma: float, stream: Stream) -> FloatArray:
 
 
 def _dirichlet(k: int, concentration: float, stream: Stream) -> FloatArray:
-    if concentration == 0:
-        raise ValueError
     rng, tiny = stream(), np.finfo(float).tiny
     weights = rng.standard_gamma(concentration, size=k)
     if weights.max() < tiny / np.finfo(float).eps:

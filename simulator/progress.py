@@ -1,11 +1,24 @@
-"""Progress of long work: named stages, and the share of all of it that is done, which never falls."""
+"""Long work: independent tasks in threads, and progress in named stages, whose share of all of it never falls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 Progress = Callable[[str, int, int], None]  # called with a stage, and with the steps that are done and an upper bound
 Steps = Callable[[int, int], None]  # the same within a single stage: steps that are done, and all
+
+
+def in_threads(work: Callable[..., T], tasks: Sequence[tuple[Any, ...]], jobs: int) -> Iterator[T]:
+    """Yield the result of ``work(*task)`` for each task, in their order; numpy computes without the lock."""
+    if jobs == 1 or len(tasks) == 1:
+        yield from (work(*task) for task in tasks)
+        return
+    from joblib import Parallel, delayed  # only here: starting it costs more than a small simulation
+
+    yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(delayed(work)(*task) for task in tasks)
 
 
 def silent(_stage: str, _done: int, _total: int) -> None:

@@ -213,9 +213,7 @@ class _Network:
         return 1.05 * size
 
 
-@lru_cache(maxsize=8)
-def _network(places: Places) -> _Network:
-    return _Network(places)
+_network = lru_cache(maxsize=8)(_Network)  # its constants are worked out once for a grid
 
 
 def _cosines(size: int) -> FloatArray:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray
 from simulator.attacks import Supports, of_values
-from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, ceiling, check_audit, conclude
+from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, ceiling, conclude
 from simulator.foreign import ForeignError, containment, guard, short
 from simulator.hashing import DEFAULT_HASH, LONGEST_SEEDS
 from simulator.progress import Steps
@@ -361,8 +361,15 @@ class ClientSettings:
     progress: Steps | None = None
 
     def __post_init__(self) -> None:
-        attack = "guess" if self.attack == "both" else self.attack
-        check_audit(self.k, self.values or (0, 1), attack, self.trials, self.alpha)
+        if self.attack not in ("both", *ATTACKS):
+            raise ValueError(f"attack must be one of {', '.join(ATTACKS)}, got {self.attack!r}")
+        first, second = self.values or (0, 1)
+        if first == second or not all(0 <= value < self.k for value in (first, second)):
+            raise ValueError(f"values must be two different ones of 0..{self.k - 1}, got {first} and {second}")
+        if self.trials < 1:
+            raise ValueError(f"trials must be at least 1, got {self.trials}")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {self.alpha:g}")
 
     def reader(self, label: str, files: Sequence[str] = ()) -> Reader:
         """Return the reader of the reports; raises ValueError if the protocol or the hash is unknown."""

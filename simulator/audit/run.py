@@ -15,11 +15,10 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.attacks import evenly_confused, expected_inverse, of_hashes, of_largest
 from simulator.hashing import HASHES, SEED_BITS
-from simulator.progress import Steps
+from simulator.progress import Steps, in_threads
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
-from simulator.threads import in_threads
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
 ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
@@ -140,28 +139,10 @@ class Subject(AuditSetting):
     @property
     def address(self) -> tuple[str | int, ...]:
         """Name of the random stream."""
-        more: tuple[str | int, ...] = (
-            self.solution or "",
-            self.fake or "",
-            self.rounds,
-            self.attributes,
-            self.symbols or 0,
-            *(() if self.epsilon_forever is None else (repr(self.epsilon_forever),)),
-            *(self.sizes or ()),
-        )
-        return ("audit", self.protocol, repr(self.epsilon), self.k, self.attack, *self.values, *more)
-
-
-def check_audit(k: int, values: tuple[int, int], attack: str, trials: int, alpha: float) -> None:
-    """Raise ValueError if an audit cannot be asked for in this way."""
-    if attack not in ATTACKS:
-        raise ValueError(f"attack must be one of {', '.join(ATTACKS)}, got {attack!r}")
-    if len(set(values)) != 2 or not all(0 <= value < k for value in values):
-        raise ValueError(f"values must be two different ones of 0..{k - 1}, got {values[0]} and {values[1]}")
-    if trials < 1:
-        raise ValueError(f"trials must be at least 1, got {trials}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {alpha:g}")
+        single = ("audit", self.protocol, repr(self.epsilon), self.k, self.attack, *self.values)
+        several = (self.solution or "", self.fake or "", self.rounds, self.attributes, self.symbols or 0)
+        forever = () if self.epsilon_forever is None else (repr(self.epsilon_forever),)
+        return (*single, *several, *forever, *(self.sizes or ()))
 
 
 def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:

@@ -298,7 +298,8 @@ def fresh_subject(
         first, second = (np.full(users, own if value == held else other) for held in values)
         return _draw(rounds, first, second, oracle.independent_supports, rng)
 
-    return _subject(oracle, rounds, values, _fresh_law(oracle, rounds), counts, trials, alpha)
+    law = _law((1.0, 0.0), (own, other), rounds, None if oracle.independent_supports else oracle.k)
+    return _subject(oracle, rounds, values, law, counts, trials, alpha)
 
 
 def bit_flips_subject(
@@ -390,10 +391,6 @@ def _law(first: Probabilities, second: Probabilities, rounds: int, size: int | N
     only = _trinomial(rounds, p2, q2)
     apart = p1 * only + q1 * only.T + (1 - p1 - q1) * none
     return (1 - same) * apart + same * np.diag(own)
-
-
-def _fresh_law(oracle: FrequencyOracle, rounds: int) -> FloatArray:
-    return _law((1.0, 0.0), oracle.probabilities, rounds, None if oracle.independent_supports else oracle.k)
 
 
 def _trinomial(rounds: int, first: float, second: float) -> FloatArray:

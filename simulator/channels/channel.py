@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,13 +17,12 @@ from simulator.draws import multinomial
 from simulator.foreign import ForeignError, guard
 from simulator.protocols.dyadic import differences
 from simulator.protocols.likelihood import MatrixLikelihood
-from simulator.protocols.oracle import Noise, bits_for, shared_by_best
+from simulator.protocols.oracle import EQUAL, Noise, SymbolProtocol, shared_by_best
 from simulator.protocols.protocol import (
     OF_ESTIMATES,
     Covariance,
     Linear,
     Probabilities,
-    Protocol,
     StandardProtocol,
     Tally,
     users_of,
@@ -32,11 +31,10 @@ from simulator.protocols.protocol import (
 ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
 DRAWN_CELLS = 2**20  # counts that a batch of draws keeps at a time
-EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
 WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 
-class MatrixProtocol(Protocol):
+class MatrixProtocol(SymbolProtocol):
     """A protocol given by its matrix; a report is the number of an output, and the tally counts them."""
 
     if TYPE_CHECKING:  # members give it as a field or a property
@@ -46,19 +44,14 @@ class MatrixProtocol(Protocol):
             """``(inputs, outputs)`` probabilities; each row sums to 1."""
 
     @property
-    def outputs(self) -> int:
+    def symbols(self) -> int:
         """Number of outputs."""
         return int(self.matrix.shape[1])
 
     @property
     def report_kind(self) -> str:
         """``"value"`` if there are as many outputs as inputs, treated as the same places; else ``"symbol"``."""
-        return "value" if self.outputs == self.k else "symbol"
-
-    @property
-    def report_bits(self) -> int:
-        """Report size in bits."""
-        return bits_for(self.outputs)
+        return "value" if self.symbols == self.k else "symbol"
 
     @property
     def attack_success(self) -> float:
@@ -80,20 +73,16 @@ class MatrixProtocol(Protocol):
             reports[own] = np.searchsorted(running[value], draws[own], side="right")
         return reports
 
-    def tally(self, reports: Reports) -> Tally:
-        """Server: count the reports of each output."""
-        return Tally(np.bincount(reports, minlength=self.outputs), len(reports))
-
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
         """Draw the counts of the outputs: reports of users with the same value come independently from one row."""
         rows = np.ascontiguousarray(counts).reshape(-1, self.k)
-        result = np.empty((len(rows), self.outputs), dtype=np.int64)
+        result = np.empty((len(rows), self.symbols), dtype=np.int64)
         step = max(1, DRAWN_CELLS // self.matrix.size)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
             held = np.flatnonzero(some.any(axis=0))
             result[start : start + step] = multinomial(some[:, held], self.matrix[held], rng).sum(axis=1)
-        return Tally(result.reshape(*counts.shape[:-1], self.outputs), users_of(counts))
+        return Tally(result.reshape(*counts.shape[:-1], self.symbols), users_of(counts))
 
     def expected_distance(self, frequencies: FloatArray, distances: FloatArray) -> float:
         """Return the mean distance between the true and the reported place, in the unit of the distances.
@@ -123,7 +112,7 @@ class MatrixProtocol(Protocol):
 
     def server_operations(self, n: int) -> int:
         """Return the approximate number of operations of a product with the matrix."""
-        return self.k * self.outputs
+        return self.k * self.symbols
 
     @cached_property
     def decoder(self) -> FloatArray:
@@ -166,15 +155,12 @@ class MatrixProtocol(Protocol):
         return tally.counts / tally.counts.sum(axis=-1, keepdims=True) @ self.decoder
 
     def _covariance(self, n: int) -> Covariance:
-        one = self._alike
-        if one is None:
-            return InversionCovariance(self, n)
-        return replace(one, n=n, variance_at_zero=one.variance_at_zero / n, variance_slope=one.variance_slope / n)
+        return InversionCovariance(self, n) if self._alike is None else self._alike.of_users(n)
 
     @cached_property
     def _flat(self) -> Probabilities | None:
         """The probabilities (p, q) where this is randomised response; else None."""
-        both = _own_and_other(self.matrix) if self.outputs == self.k else None
+        both = _own_and_other(self.matrix) if self.symbols == self.k else None
         return both if both and both[0] > both[1] else None
 
     @cached_property
@@ -213,10 +199,6 @@ class MatrixProtocol(Protocol):
         first, second = self.matrix[list(values)]
         ratio = np.divide(first, second, out=np.where(first > 0, math.inf, 0.0), where=second > 0)
         return (ratio >= ratio.max() * (1 - EQUAL)).astype(np.float64)
-
-    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        """Return the tally of uniform draws of all outputs."""
-        return Tally(multinomial(fakes, np.full(self.outputs, 1 / self.outputs), rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
         """Return the outputs that inversion turns into the most of the targets; None where it cannot be inverted."""

@@ -91,14 +91,13 @@ def _planar(
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be positive, got {epsilon}")
     if places.ground == "manhattan" or 1 in (places.rows, places.columns):
-        lines = line(places.rows, epsilon * places.height), line(places.columns, epsilon * places.width)
+        sides = ((places.rows, places.height), (places.columns, places.width))
+        lines = [line(cells, epsilon * size) if cells > 1 else np.ones((1, 1)) for cells, size in sides]
         return np.asarray(np.kron(*lines), dtype=np.float64)
     return _clamped(places, mass(places, epsilon))
 
 
 def _geometric_line(k: int, epsilon: float) -> FloatArray:
-    if k == 1:
-        return np.ones((1, 1))
     ratio, rest = math.exp(-epsilon), -math.expm1(-epsilon)
     matrix = np.exp(-epsilon * np.abs(np.arange(k)[:, None] - np.arange(k))) / (1 + ratio)
     matrix[:, 1:-1] *= rest
@@ -106,8 +105,6 @@ def _geometric_line(k: int, epsilon: float) -> FloatArray:
 
 
 def _laplace_line(k: int, epsilon: float) -> FloatArray:
-    if k == 1:
-        return np.ones((1, 1))
     gap = np.abs(np.arange(k)[:, None] - np.arange(k)).astype(np.float64)
     # Mass of an interval of length 1 around a point `gap` away, and of all that lies from its near end outwards.
     inside = np.where(gap == 0, -math.expm1(-epsilon / 2), np.exp(-epsilon * gap) * math.sinh(epsilon / 2))

@@ -131,11 +131,3 @@ def as_member(member: Any, kind: str, called: str = "") -> Any:
     if kind == "metric":
         return Metric(name, name, member, unit="no unit")
     return PostProcessor(name, name, member, nonnegative=False, sums_to_one=False, reference=called, keeps_order=False)
-
-
-def member_under_check(member: Any, kind: str) -> Any:
-    """Return what `as_member` does, for a check: raises ConformanceError for what is none."""
-    try:
-        return as_member(member, kind)
-    except ForeignError as error:
-        raise ConformanceError(str(error)) from None

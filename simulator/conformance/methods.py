@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray
-from simulator.conformance.forms import (
-    ROUNDING,
-    ConformanceError,
-    answer_of,
-    member_under_check,
-    require,
-    require_texts,
-)
+from simulator.conformance.forms import ROUNDING, ConformanceError, answer_of, as_member, require, require_texts
 from simulator.domain import Attackers, Domain
 from simulator.methods import PostProcessor, observe, possible
 from simulator.populations import apportion
@@ -49,7 +42,7 @@ def check_postprocessor(method: Any) -> None:
     ConformanceError
         On the first promise that is broken.
     """
-    method = member_under_check(method, "method")
+    method = answer_of("the method", as_member, method, "method")
     require_texts(method, "PostProcessor", "name", "title", "reference")
     fitted = False
     for labels, estimates in _estimates():

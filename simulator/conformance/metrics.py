@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.conformance.forms import ROUNDING, answer_of, member_under_check, require, require_texts
+from simulator.conformance.forms import ROUNDING, answer_of, as_member, require, require_texts
 from simulator.seeding import rng_for
 
 MOST_CELLS = 1_000_000  # of the estimates that are tried together
@@ -32,7 +32,7 @@ def check_metric(metric: Any, k: int = 24, *, own: bool = False) -> None:
     ConformanceError
         On the first promise that is broken.
     """
-    metric = member_under_check(metric, "metric")
+    metric = answer_of("the metric", as_member, metric, "metric")
     require_texts(metric, "Metric", "name", "title", "unit")
     shared: dict[str, float] = {"mix": 1e-3, "top_values": 2, "set_share": 0.2, "seed": 1}
     with_shared = answer_of(f"{metric.name}: with_options", lambda: metric.with_options(**shared, unheard_of=0))

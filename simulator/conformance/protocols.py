@@ -13,7 +13,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.channels.channel import ChannelProtocol
-from simulator.conformance.forms import ROUNDING, answer_of, member_under_check, require, require_refusal, require_texts
+from simulator.conformance.forms import ROUNDING, answer_of, as_member, require, require_refusal, require_texts
 from simulator.populations import apportion
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol
 from simulator.protocols.functions import UserProtocol
@@ -259,7 +259,7 @@ def check_protocol(cls: Any, *, seed: int = 0) -> None:
     ConformanceError
         On the first promise that is broken.
     """
-    cls = member_under_check(cls, "protocol")
+    cls = answer_of("the protocol", as_member, cls, "protocol")
     _check_refusals(cls)
     if not issubclass(cls, FrequencyOracle):
         for k, epsilon in SETTINGS[1:3] if issubclass(cls, ChannelProtocol) else SETTINGS:

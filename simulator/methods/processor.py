@@ -226,7 +226,7 @@ def _read(name: str, text: str, kind: type[Any]) -> Any:
     raise ValueError(f"{name} must be {allowed}, got {text!r}")
 
 
-# Mean and median of the frequencies that may be behind an estimate, see `simulator.surrogate.summaries`
+# Mean and median of the frequencies that may be behind an estimate, see `simulator.surrogate.METHODS`
 SUMMARIES = POSTERIOR_MEAN, POSTERIOR_MEDIAN = "posterior_mean", "posterior_median"
 
 
@@ -239,9 +239,7 @@ class Methods(dict[str, PostProcessor]):
         Makes the summaries, by name; they need the other methods, so they are there later.
     """
 
-    def __init__(self, members: Mapping[str, PostProcessor]) -> None:
-        super().__init__(members)
-        self.summaries: Callable[[], Mapping[str, PostProcessor]] = dict
+    summaries: Callable[[], Mapping[str, PostProcessor]] = dict
 
     def __missing__(self, name: str) -> PostProcessor:
         """Return the summary of this name, or a member with parameters.

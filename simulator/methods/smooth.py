@@ -53,7 +53,8 @@ def smooth_curve(likelihood: Likelihood, counts: IntArray) -> FloatArray:
     As in `em_stopped`, without the EM steps that fit the rest after the curve. It is above 0 everywhere.
     """
     row, even = _Row(likelihood, counts.astype(np.float64)), _even(likelihood)
-    return np.maximum(_curve(row, even, row.approached(np.zeros(likelihood.shape[0]), even)), LEAST)
+    logarithm, _ = _fitted(row, even, row.approached(np.zeros(likelihood.shape[0]), even))
+    return np.maximum(normalised(logarithm), LEAST)
 
 
 def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
@@ -68,8 +69,7 @@ def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np
     logarithm, basis = _fitted(row, _even(likelihood), _begun(climb)[0])
     posteriors = row._posteriors(logarithm, normalised(logarithm), basis)
     likely = np.stack([posterior.likely for posterior in posteriors])
-    weights = np.exp(likely - likely.max())
-    chosen = rng.choice(likely.size, size=draws, p=(weights / weights.sum()).ravel())
+    chosen = rng.choice(likely.size, size=draws, p=normalised(likely).ravel())
     curves = []
     for prior, precision in zip(*np.unravel_index(chosen, likely.shape), strict=True):
         posterior = posteriors[prior]
@@ -224,9 +224,7 @@ class _Row:
         for _ in range(rounds):
             frequencies = normalised(logarithm)
             posteriors = self._posteriors(logarithm, frequencies, basis)
-            likely = np.array([one.likely for one in posteriors])
-            weights = np.exp(likely - likely.max())
-            weights /= weights.sum()
+            weights = normalised(np.array([one.likely for one in posteriors]))
             coefficients = np.zeros(basis.parabolas.shape[2])
             for posterior, weight in zip(posteriors, weights, strict=True):
                 coefficients[posterior.prior.waves] += posterior.mean(weight)
@@ -266,7 +264,7 @@ class _Row:
 
 def _stopped(climb: Climb) -> FloatArray:
     even, starts = _even(climb.likelihood), zip(climb.counts, _begun(climb), strict=True)
-    curves = [_curve(_Row(climb.likelihood, counts), even, start) for counts, start in starts]
+    curves = [normalised(_fitted(_Row(climb.likelihood, counts), even, start)[0]) for counts, start in starts]
     return climb.step(_followed(climb, np.stack(curves)))[0]
 
 
@@ -289,11 +287,6 @@ def _begun(climb: Climb) -> FloatArray:
         current = climb.step(current)[0]
     logarithms = np.log(current + LEAST)
     return logarithms if coarser is None else LineCells(k, number, k / number).spread(logarithms)
-
-
-def _curve(row: _Row, even: _Basis, start: FloatArray) -> FloatArray:
-    """Return frequencies ``(k,)``."""
-    return normalised(_fitted(row, even, start)[0])
 
 
 def _fitted(row: _Row, even: _Basis, start: FloatArray) -> tuple[FloatArray, _Basis]:
@@ -363,6 +356,6 @@ def cosines(places: FloatArray, number: int) -> FloatArray:
 
 
 def normalised(logarithm: FloatArray) -> FloatArray:
-    """Return frequencies ``(k,)`` with these logarithms, but for a constant."""
+    """Return frequencies, or other shares of 1, with these logarithms but for a constant."""
     result = np.exp(logarithm - logarithm.max())
     return result / result.sum()

@@ -73,10 +73,7 @@ class Field:
         return result
 
 
-@lru_cache(maxsize=32)
-def field(q: int) -> Field:
-    """Return the field of q elements."""
-    return Field(q)
+field = lru_cache(maxsize=32)(Field)  # their tables are worked out once
 
 
 def smallest_divisor(number: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -60,10 +60,7 @@ class UserProtocol(MeanOracle):
 
     def noise(self, n: int) -> Noise:
         check_users(n)
-        of_one = _measured(self)[0]
-        return replace(
-            of_one, n=n, variance_at_zero=of_one.variance_at_zero / n, variance_slope=of_one.variance_slope / n
-        )
+        return _measured(self)[0].of_users(n)
 
     def informed_guess(self, frequencies: FloatArray) -> float:
         top = float(frequencies.max())
@@ -130,30 +127,22 @@ def _measured(protocol: UserProtocol) -> tuple[Noise, int]:
     variances = squares - means**2
     reach = SURE * np.sqrt(np.maximum(fourth - variances**2, 0.0) / number)
     if (variances - reach).max() > UNEVEN * (variances + reach).min():
-        _warn_uneven(protocol.key)
+        _warn_once(
+            f"{protocol.key}: some values have more noise than others, and the mean is taken for all: intervals are "
+            "too narrow for some of them, and what can be seen is not right for each; a Channel has the noise of each "
+            "value"
+        )
     at_zero, at_one = users / BATCHES * float(moments[1].sum()) / (k - 1), users / BATCHES * own
     return Noise(1, None, None, at_zero, at_one - at_zero, off < ROUNDING), bits
 
 
 def check_most(protocol: Protocol, users: int) -> None:
     """Raise ForeignError for more users than a slow protocol can replay; warn once of many."""
-    most = getattr(protocol, "most_users", 0) if getattr(protocol, "slow", False) else None
-    if most is not None and users > most:
-        raise ForeignError(
-            f"{protocol.key}: users are simulated one by one, {most:,} at most, got {users:,}; {QUICKER}"
-        )
-    if most is not None and users * protocol.k > SLOW:
-        _warn_slow(protocol.key, users)
+    if protocol.slow and users > protocol.most_users:
+        most = f"{protocol.most_users:,} at most, got {users:,}"
+        raise ForeignError(f"{protocol.key}: users are simulated one by one, {most}; {QUICKER}")
+    if protocol.slow and users * protocol.k > SLOW:
+        _warn_once(f"{protocol.key} is slow: each of {users:,} users is simulated, in each repetition; {QUICKER}")
 
 
-@lru_cache(maxsize=64)
-def _warn_uneven(key: str) -> None:
-    warn(
-        f"{key}: some values have more noise than others, and the mean is taken for all: intervals are too narrow for "
-        "some of them, and what can be seen is not right for each; a Channel has the noise of each value"
-    )
-
-
-@lru_cache(maxsize=64)
-def _warn_slow(key: str, users: int) -> None:
-    warn(f"{key} is slow: each of {users:,} users is simulated, in each repetition; {QUICKER}")
+_warn_once = lru_cache(maxsize=64)(warn)

@@ -15,12 +15,12 @@ from simulator.attacks import MOST_SYMBOLS, Supports, informed_guess_of_sets, in
 from simulator.draws import binomial, multinomial
 from simulator.protocols.dyadic import differences, doubled, halves, height_of, nodes_at, parts, rebuilt, sums_at
 from simulator.protocols.hadamard import hadamard_transform
-from simulator.protocols.oracle import group_sizes
+from simulator.protocols.oracle import SymbolProtocol, group_sizes
 from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
 
 
 @dataclass(frozen=True)
-class HaarHadamard(StandardProtocol):
+class HaarHadamard(SymbolProtocol, StandardProtocol):
     """Draw a height and a row of a Hadamard matrix, whatever the value, and report a randomised bit.
 
     At a height t the true value is +1 (left half) or -1 (right half) at its node, and 0 at the others; the bit is the
@@ -58,7 +58,6 @@ class HaarHadamard(StandardProtocol):
 
     @property
     def symbols(self) -> int:
-        """Number of different reports."""
         return int(self.starts[-1])
 
     @property
@@ -80,9 +79,6 @@ class HaarHadamard(StandardProtocol):
         row = rng.integers(0, np.array(self.rows)[height - 1])
         turned = (rng.random(len(values)) >= self.kept).astype(np.int64)
         return self.starts[height - 1] + 2 * row + (1 - (_signed(values, height, row) ^ turned))
-
-    def tally(self, reports: Reports) -> Tally:
-        return Tally(np.bincount(reports, minlength=self.symbols), len(reports))
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
         split = self._sent(counts, rng)

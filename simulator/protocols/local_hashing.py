@@ -41,6 +41,7 @@ class LocalHashing(IndependentSupports):
 
     hash: str = DEFAULT_HASH
     report_kind: ClassVar[str] = "hash"
+    acronym: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,7 +101,6 @@ class BLH(LocalHashing):
     key = "blh"
     title = "Binary local hashing"
     reference = "Bassily, Smith, STOC 2015"
-    acronym = True
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,6 @@ class OLH(LocalHashing):
     key: ClassVar[str] = "olh"
     title: ClassVar[str] = "Optimised local hashing"
     reference: ClassVar[str] = "Wang, Blocki, Li, Jha, USENIX Security 2017"
-    acronym: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, TypeAlias, TypeVar
 
@@ -83,6 +83,10 @@ class Noise(Covariance):
         scale = n * (p - q) ** 2
         at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
         return cls(n, p, q, at_zero, at_one - at_zero, sums_to_one)
+
+    def of_users(self, n: int) -> Noise:
+        """Return the noise of n users, this being that of one."""
+        return replace(self, n=n, variance_at_zero=self.variance_at_zero / n, variance_slope=self.variance_slope / n)
 
     @property
     def sd(self) -> float:
@@ -419,17 +423,15 @@ def shared_by_best(helped: RealArray, fakes: int, rng: np.random.Generator, most
     helped: by how much each report raises the targets; those that are equal but for rounding count as such.
     """
     top = helped.max()
-    best = rng.permutation(np.flatnonzero(helped >= top - EQUAL * abs(top)))[:most]
-    result = np.zeros(len(helped), dtype=np.int64)
-    result[best] = group_sizes(fakes, len(best))
-    return result
+    return shared_out(len(helped), np.flatnonzero(helped >= top - EQUAL * abs(top)), fakes, rng, most)
 
 
-def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator) -> IntArray:
-    """Return supports spread over some values as evenly as possible: ``(k,)``."""
+def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator, most: int | None = None) -> IntArray:
+    """Return supports spread over some values, a maximum of them, as evenly as possible: ``(k,)``."""
     result = np.zeros(k, dtype=np.int64)
     if len(values):
-        result[rng.permutation(values)] = group_sizes(supports, len(values))
+        chosen = rng.permutation(values)[:most]
+        result[chosen] = group_sizes(supports, len(chosen))
     return result
 
 
@@ -441,19 +443,29 @@ def targets_and_others(k: int, targets: IntArray, fakes: int, others: int, rng: 
     return result
 
 
-class SymbolOracle(SupportOracle):
-    """Report a symbol out of K: those that support the true value are e^epsilon times as likely as the others."""
-
-    report_kind = "symbol"
+class SymbolProtocol(Protocol):
+    """A protocol whose report is the number of a symbol, and whose tally counts the reports of each symbol."""
 
     @property
     @abstractmethod
     def symbols(self) -> int:
-        """Number K of symbols: of different reports."""
+        """Number of symbols: of different reports."""
 
     @property
     def report_bits(self) -> int:
         return bits_for(self.symbols)
+
+    def tally(self, reports: Reports) -> Tally:
+        return Tally(np.bincount(reports, minlength=self.symbols), len(reports))
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng), fakes)
+
+
+class SymbolOracle(SupportOracle, SymbolProtocol):
+    """Report a symbol out of K: those that support the true value are e^epsilon times as likely as the others."""
+
+    report_kind = "symbol"
 
     @abstractmethod
     def supporting(self, value: int) -> NDArray[np.bool_]:

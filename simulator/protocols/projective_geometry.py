@@ -140,12 +140,10 @@ class ProjectiveGeometry(SymbolOracle):
         Time and memory grow with ``t K order`` and ``k order``, whichever is more. A histogram of the K reports is
         drawn coordinate by coordinate, and counted for all values in the same way.
         """
-        if not counts.size:
-            return np.zeros(counts.shape, dtype=np.int64)
         rows = counts.reshape(-1, self.k)
         step = max(1, CHUNK_CELLS // (self.symbols * self.order))
         parts = [self._sample(rows[start : start + step], rng) for start in range(0, len(rows), step)]
-        return np.concatenate(parts).reshape(counts.shape)
+        return np.concatenate([rows[:0], *parts]).reshape(counts.shape)
 
     def _sample(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
         order, t = self.order, self.dimension

@@ -181,6 +181,8 @@ class Protocol(ABC):
     sums_to_one: ClassVar[bool] = False  # whether raw estimates always do
     fakes: ClassVar[tuple[str | None, ...]] = ()  # ways to fake the report of an attribute that was not sampled
     independent_supports: ClassVar[bool] = False  # whether a report supports the values independently of each other
+    slow: ClassVar[bool] = False  # whether users can only be replayed one by one, up to `most_users`
+    most_users: ClassVar[int] = 10_000_000
 
     if TYPE_CHECKING:  # members give these as fields, class attributes or properties
 
@@ -339,8 +341,6 @@ class StandardProtocol(Protocol):
     report_kind: ClassVar[str] = "own"
     acronym: ClassVar[bool] = False  # whether the key is an acronym, written in capitals
     assumed: ClassVar[str] = ""  # what its figures rest on, where they are not exact
-    slow: ClassVar[bool] = False  # whether users can only be replayed one by one, up to `most_users`
-    most_users: ClassVar[int] = 10_000_000
     aliases: ClassVar[tuple[str, ...]] = ()  # other names, in small letters without hyphens and underscores
 
     @abstractmethod

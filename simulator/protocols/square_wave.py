@@ -13,14 +13,14 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.oracle import bits_for, shared_by_best
+from simulator.protocols.oracle import SymbolProtocol, shared_by_best
 from simulator.protocols.protocol import Likelihood, Probabilities, StandardProtocol, Tally, users_of
 
 SMALL = 1e-3  # of epsilon: below, the best width is that of the series
 
 
 @dataclass(frozen=True)
-class SquareWave(StandardProtocol):
+class SquareWave(SymbolProtocol, StandardProtocol):
     """Report a place out of k + 2b: those up to b from the true value's are e^epsilon times as likely as the others.
 
     Value v has its place at v + b. Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, "Estimating numerical distributions under
@@ -55,7 +55,7 @@ class SquareWave(StandardProtocol):
 
     @property
     def symbols(self) -> int:
-        """Number of places: of different reports."""
+        """Number of places."""
         return self.k + 2 * self.reach
 
     @property
@@ -69,10 +69,6 @@ class SquareWave(StandardProtocol):
         return math.exp(-self.epsilon) * self.p
 
     @property
-    def report_bits(self) -> int:
-        return bits_for(self.symbols)
-
-    @property
     def attack_success(self) -> float:
         return self.p * self.symbols / self.k
 
@@ -82,9 +78,6 @@ class SquareWave(StandardProtocol):
         # Of the others, those before the value's window keep their numbers, and those after it follow.
         others = np.where(places[1] < values, places[1], places[1] + self.width)
         return np.where(near, values + places[0], others)
-
-    def tally(self, reports: Reports) -> Tally:
-        return Tally(np.bincount(reports, minlength=self.symbols), len(reports))
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
         # Staying near with probability w (p - q) and else drawing from all places is the same channel.
@@ -120,9 +113,6 @@ class SquareWave(StandardProtocol):
         padded = np.pad(frequencies, self.width - 1)
         near = maximum_filter1d(padded, self.width, origin=-(self.width // 2), mode="constant")[: self.symbols]
         return float(np.maximum(self.p * near, self.q * frequencies.max()).sum())
-
-    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        return Tally(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports of the places where the targets are likeliest, if all values are equally frequent.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class UnaryEncoding(IndependentSupports):
     """
 
     report_kind = "bits"
+    acronym = True
 
     @property
     def blanket(self) -> Blanket:
@@ -74,6 +76,7 @@ class RatedBits(UnaryEncoding):
 
     own_rate: float | None = None
     other_rate: float | None = None
+    fakes: ClassVar[tuple[str | None, ...]] = ("z", "r")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,9 +98,7 @@ class RAPPOR(RatedBits):
     key = "rappor"
     title = "Basic one-time RAPPOR (symmetric unary encoding)"
     reference = "Erlingsson, Pihur, Korolova, CCS 2014"
-    acronym = True
     aliases = ("sue", "basicrappor")
-    fakes = ("z", "r")
 
     @property
     def p(self) -> float:
@@ -118,8 +119,6 @@ class OUE(RatedBits):
     key = "oue"
     title = "Optimised unary encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
-    acronym = True
-    fakes = ("z", "r")
 
     @property
     def p(self) -> float:
@@ -236,7 +235,6 @@ class THE(UnaryEncoding):
     key = "the"
     title = "Thresholding with histogram encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
-    acronym = True
 
     @property
     def _x(self) -> float:
@@ -262,6 +260,4 @@ class THE(UnaryEncoding):
         return 1 / (2 * self._x)
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
-        cells = rng.laplace(scale=2 / self.epsilon, size=(len(values), self.k))
-        cells[np.arange(len(values)), values] += 1
-        return (cells > self.threshold).view(np.uint8)
+        return (SHE(self.k, self.epsilon).perturb(values, rng) > self.threshold).view(np.uint8)

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
 from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS, Observed
+from simulator.methods.processor import POSTERIOR_MEAN, POSTERIOR_MEDIAN, proper
+from simulator.methods.simplex import shares
 from simulator.methods.smooth import drawn_curves
 from simulator.protocols.oracle import Noise
 from simulator.seeding import rng_for
@@ -26,17 +28,14 @@ from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.particles import few_populations, share_of_few
 from simulator.surrogate.plausibility import by_plausibility
-from simulator.surrogate.posterior import Posterior, resampled
+from simulator.surrogate.posterior import resampled
 from simulator.surrogate.sample import sample_posterior
 from simulator.surrogate.trees import bootstrap_populations
 from simulator.surrogate.wavelet import wavelet_posterior
 
 __all__ = [
     "DEFAULT",
-    "DRAWS",
     "SURROGATES",
-    "Posterior",
-    "Surrogate",
     "bootstrap_populations",
     "curve_populations",
     "drawn_from_models",
@@ -65,31 +64,6 @@ EVEN, ORDERED_EVEN = 0.3, 0.03
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 FAR = 6.0  # sd of the mean square of the noise, beyond which a draw cannot be behind an estimate, if others can
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
-
-
-@dataclass(frozen=True)
-class Surrogate:
-    """A way from an estimate to populations."""
-
-    # name, title: key in the table, and description
-    name: str
-    title: str
-    # ``function(estimate (k,), noise, ordered, draws, rng) -> (draws or 1, k)``
-    function: Callable[[FloatArray, Noise, bool, int, np.random.Generator], FloatArray]
-    _: KW_ONLY
-    reference: str  # where it comes from
-    ordered_only: bool = False  # whether it uses the order of the categories
-
-
-def _consistent(method: str, words: str, reference: str = "this project", *, ordered_only: bool = False) -> Surrogate:
-    """Return the surrogate that is the result of a post-processing method."""
-
-    def function(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-        del ordered, draws, rng
-        return POSTPROCESSORS[method](estimate[None, :], noise)
-
-    title = f"the estimate made consistent by {words}"
-    return Surrogate(method, title, function, reference=reference, ordered_only=ordered_only)
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
@@ -140,26 +114,25 @@ def _summing_to_one(drawn: FloatArray, sd: float) -> FloatArray:
     clear = np.where(seen, kept, 0.0).sum(axis=1, keepdims=True)
     hidden = kept.sum(axis=1, keepdims=True) - clear
     scale = np.divide(np.maximum(1 - clear, 0.0), hidden, out=np.ones_like(hidden), where=hidden > 0)
-    return _frequencies(np.where(seen, kept, scale * kept))
+    return shares(np.where(seen, kept, scale * kept))
 
 
-def _frequencies(drawn: FloatArray) -> FloatArray:
-    """Return draws without negative values, divided by their sums."""
-    kept = np.maximum(drawn, 0.0)
-    totals = kept.sum(axis=1, keepdims=True)
-    return np.divide(kept, totals, out=np.full_like(kept, 1 / kept.shape[1]), where=totals > 0)
+@dataclass(frozen=True)
+class Surrogate:
+    """A way from an estimate to populations: draws (`DEFAULT`), or the result of the method of this name."""
+
+    title: str
+    ordered_only: bool = False  # whether it uses the order of the categories
 
 
-_ALL = [
-    Surrogate("ensemble", "draws from what is known of the frequencies", _ensemble, reference="this project"),
-    _consistent("norm_sub", "Norm-Sub", "Wang et al., NDSS 2020, Section V-D"),
-    _consistent("power_ns", "PowerNS"),
-    _consistent("eb_ns", "empirical Bayes"),
-    _consistent("wavelet_eb", "wavelets", ordered_only=True),
-]
-
-SURROGATES: dict[str, Surrogate] = {surrogate.name: surrogate for surrogate in _ALL}
 DEFAULT = "ensemble"
+SURROGATES = {
+    DEFAULT: Surrogate("draws from what is known of the frequencies"),
+    "norm_sub": Surrogate("the estimate made consistent by Norm-Sub, as in the source"),
+    "power_ns": Surrogate("the estimate made consistent by PowerNS"),
+    "eb_ns": Surrogate("the estimate made consistent by empirical Bayes"),
+    "wavelet_eb": Surrogate("the estimate made consistent by wavelets", ordered_only=True),
+}
 
 
 def draws_of(k: int) -> int:
@@ -186,6 +159,47 @@ def _drawn(estimate: bytes, noise: Noise, ordered: bool, seed: int) -> FloatArra
     return result
 
 
+def mean_of(draws: FloatArray) -> FloatArray:
+    """Return the mean ``(k,)`` of draws ``(draws, k)`` that sum to 1: no other result has less expected squared error.
+
+    Nor less expected Kullback-Leibler divergence.
+    """
+    return draws.mean(axis=0)
+
+
+def median_of(draws: FloatArray) -> FloatArray:
+    """Return the median of each frequency ``(k,)``, divided by their sum; the mean where all medians are 0.
+
+    Of all shapes that may be there, the mean has a little of each; the median has the features of most of them.
+    """
+    middle = np.median(draws, axis=0)
+    return middle / middle.sum() if middle.any() else mean_of(draws)
+
+
+def _summarised(name: str, summary: Callable[[FloatArray], FloatArray], observed: Observed) -> FloatArray:
+    """Return a summary ``(..., k)`` of populations that may have produced the estimates, drawn with seed 0.
+
+    Drawing takes from some hundredths of a second to a few seconds for each estimate.
+
+    Raises ValueError if there is no estimate.
+    """
+    if observed.estimate is None:
+        raise ValueError(f"{name} needs an estimate, and there is none")
+    rows, ordered = observed.estimate.reshape(-1, observed.estimate.shape[-1]), observed.domain.ordered
+    summaries = [summary(known_frequencies(row, observed.noise, ordered=ordered, seed=0)) for row in rows]
+    return np.reshape(summaries, observed.estimate.shape)
+
+
+METHODS = {
+    name: proper(name, title, partial(_summarised, name, summary), reference="this project", keeps_order=False)
+    for name, title, summary in (
+        (POSTERIOR_MEAN, "Posterior mean", mean_of),
+        (POSTERIOR_MEDIAN, "Posterior median", median_of),
+    )
+}
+"""The summaries as methods, by name."""
+
+
 def surrogate_populations(
     name: str, estimate: FloatArray, noise: Noise, *, ordered: bool, rng: np.random.Generator, draws: int = DRAWS
 ) -> FloatArray:
@@ -202,13 +216,14 @@ def surrogate_populations(
     """
     if name not in SURROGATES:
         raise ValueError(f"surrogate must be one of {', '.join(SURROGATES)}, got {name!r}")
-    surrogate = SURROGATES[name]
-    if surrogate.ordered_only and not ordered:
+    if SURROGATES[name].ordered_only and not ordered:
         raise ValueError(f"surrogate {name} needs an ordered domain")
     raw = np.asarray(estimate, dtype=np.float64)
     if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
         raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
-    return _frequencies(surrogate.function(raw, noise, ordered, draws, rng))
+    if name == DEFAULT:
+        return shares(np.maximum(_ensemble(raw, noise, ordered, draws, rng), 0.0))
+    return shares(POSTPROCESSORS[name](raw[None, :], noise))
 
 
 def curve_populations(observed: Observed, *, rng: np.random.Generator, draws: int) -> FloatArray:

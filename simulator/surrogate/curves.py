@@ -70,13 +70,12 @@ class _Seen:
 
     def log_likelihoods(self, candidates: FloatArray) -> FloatArray:
         """Return the log-likelihood of the estimate under each candidate, over that of equal frequencies."""
-        parts = np.split(candidates, range(AT_ONCE, len(candidates), AT_ONCE))
-        return np.concatenate([self._log_likelihoods_over_flat(part) for part in parts])
-
-    def _log_likelihoods_over_flat(self, candidates: FloatArray) -> FloatArray:
-        frequencies = _curves(candidates, self.places, self.sizes, narrowest=self.narrowest)
-        departure = (_roughness(candidates) * frequencies) ** 2 / self.sizes if self.rough else 0.0
-        return self._log_likelihoods(frequencies, departure) - self.flat
+        result = []
+        for part in np.split(candidates, range(AT_ONCE, len(candidates), AT_ONCE)):
+            frequencies = _curves(part, self.places, self.sizes, narrowest=self.narrowest)
+            departure = (_roughness(part) * frequencies) ** 2 / self.sizes if self.rough else 0.0
+            result.append(self._log_likelihoods(frequencies, departure) - self.flat)
+        return np.concatenate(result)
 
     def _log_likelihoods(self, frequencies: FloatArray, own: FloatArray | float = 0.0) -> FloatArray:
         variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies + own

@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.methods.empirical_bayes import BIN, HIGHEST, LOWEST, mixture_model
+from simulator.methods.smooth import normalised
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import RAREST, Posterior, drawn_columns, gaussian_draws, gaussian_variance
 
@@ -55,10 +56,8 @@ def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ran
     mean, scatter = high.sum() + first @ rows, variance_of[~low].sum() + (second - first**2) @ rows
     often = np.log([often for (_, _, often), _ in product(_distributions(k), EMPTY)])
     before = often + _log_sum_to_one(mean, scatter, k)
-    tempered = logs / TEMPER + before
-    weights = np.exp(tempered - tempered.max())
+    chosen = rng.choice(len(logs), size=draws, p=normalised(logs / TEMPER + before))
     logs = logs + before
-    chosen = rng.choice(len(weights), size=draws, p=weights / weights.sum())
     populations = np.empty((draws, k))
     for population, row in zip(populations, shares[chosen, : len(atoms)], strict=True):
         drawn = drawn_columns(np.cumsum(kernel * (row + 1e-12), axis=1)[bins], rng)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray
+from simulator.methods.smooth import normalised
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import Posterior, gaussian_variance
 
@@ -59,8 +60,8 @@ def level_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.rand
     equal = noise.mean_variance(k)
     flat = float(((seen - 1 / k) ** 2 * sizes / equal + np.log(equal / sizes)).sum()) / 2
     evidence = best + flat - np.array(NUMBERS) * math.log(len(sizes))
-    weights = np.repeat(np.exp((evidence - evidence.max()) / TEMPER), draws)
-    chosen = rng.choice(len(weights), size=draws, p=weights / weights.sum())
+    weights = normalised(np.repeat(evidence / TEMPER, draws))
+    chosen = rng.choice(len(weights), size=draws, p=weights)
     populations = np.take_along_axis(chains.heights, states, axis=1)[chosen]
     mean = float(np.log(np.exp(evidence - evidence.max()).mean()) + evidence.max())
     return Posterior(np.repeat(populations, np.diff(ends), axis=1), mean)
@@ -76,10 +77,8 @@ def _likely(seen: FloatArray, variance: FloatArray, draws: int, rng: np.random.G
     jump = (1 + (places - 1) * rng.random(rows) ** 2) / places
     candidates = _Chains(heights, present, jump, shares / shares.sum(axis=1, keepdims=True))
     logs, _ = _filter(candidates, seen, variance)
-    chosen = []
-    for block in np.split(np.arange(rows), len(NUMBERS)):
-        weights = np.exp((logs[block] - logs[block].max()) / TEMPER)
-        chosen.append(rng.choice(block, size=draws, p=weights / weights.sum()))
+    blocks = np.split(np.arange(rows), len(NUMBERS))
+    chosen = [rng.choice(block, size=draws, p=normalised(logs[block] / TEMPER)) for block in blocks]
     return candidates.at(np.concatenate(chosen))
 
 

@@ -28,7 +28,12 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope, least=RAREST / k)
     low = estimate <= HIGHEST * sd
     bins = np.rint(np.clip((estimate / sd - LOWEST) / BIN - 0.5, 0, len(centres) - 1)).astype(np.int64)
-    weights = _bootstrapped_weights(bins[low], max(1.0 - estimate[~low].sum(), 0.0), kernel, atoms / sd, sd, draws, rng)
+    weights = np.full((draws, len(atoms)), 1 / len(atoms))
+    if low.any():
+        mass = max(1.0 - estimate[~low].sum(), 0.0) / low.sum() / sd
+        trials = rng.standard_exponential((draws, low.sum()))
+        tallies = [np.bincount(bins[low], weights=trial, minlength=len(kernel)) / trial.sum() for trial in trials]
+        weights = fit_weights(np.array(tallies, dtype=np.float64), kernel, atoms / sd, np.full(draws, mass))
     likeliest, equal = _log_likelihoods(centres, atoms, noise), _log_likelihoods(centres, np.array([1 / k]), noise)
     gain = (np.log(mix(weights, kernel.T)) + likeliest - equal)[:, bins[low]].sum(axis=1)
     populations, variance = np.empty((draws, k)), gaussian_variance(estimate, noise)
@@ -44,21 +49,3 @@ def _log_likelihoods(centres: FloatArray, atoms: FloatArray, noise: Noise) -> Fl
     variance = noise.variance_at_zero + noise.variance_slope * atoms
     logs: FloatArray = -((centres[:, None] - atoms) ** 2) / (2 * variance) - np.log(variance) / 2
     return logs.max(axis=1)
-
-
-def _bootstrapped_weights(
-    bins: np.ndarray[tuple[int], np.dtype[np.int64]],
-    mass: float,
-    kernel: FloatArray,
-    atoms: FloatArray,
-    sd: float,
-    draws: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return weights ``(draws, atoms)`` fitted to the low estimates (given by bin), whose frequencies sum to `mass`."""
-    if not len(bins):
-        return np.full((draws, len(atoms)), 1 / len(atoms))
-    trials = rng.standard_exponential((draws, len(bins)))
-    tallies = [np.bincount(bins, weights=trial, minlength=len(kernel)) / trial.sum() for trial in trials]
-    shares = np.array(tallies, dtype=np.float64)
-    return fit_weights(shares, kernel, atoms, np.full(draws, mass / len(bins) / sd))

@@ -8,6 +8,7 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS, Observed, observe
+from simulator.methods.smooth import normalised
 from simulator.methods.tree import drawn_trees
 from simulator.populations import apportion
 from simulator.protocols.dyadic import differences, divided, merged, nodes_at
@@ -49,7 +50,9 @@ def roughened(populations: FloatArray, centre: FloatArray, observed: Observed, r
     the observed differences around the centre ``(k,)``; the departures of each draw are then from their posterior, as
     if differences were independent, whose variance is that of their values together.
     """
-    details, variances = differences(observed.raw[None, :]), _haar_variances(observed)
+    assert observed.covariance is not None  # noqa: S101 - every estimate has one
+    variances = [variance[None, :] for variance in observed.covariance.haar(len(centre))]
+    details = differences(observed.raw[None, :])
     squares = _squares(centre[None, :])
     gaps = [detail - mean for detail, mean in zip(details, differences(centre[None, :]), strict=True)]
     rough = rng.choice(ROUGH, size=len(populations), p=roughness_weights(gaps, variances, squares))[:, None]
@@ -75,13 +78,7 @@ def roughness_weights(gaps: list[FloatArray], variances: list[FloatArray], squar
         both = variance[0] > 0
         total = variance[0, both] + ROUGH[:, None] ** 2 * square[0, both]
         logs -= (gap[0, both] ** 2 / total + np.log(total)).sum(axis=1) / 2 / TEMPER
-    weights = np.exp(logs - logs.max())
-    return np.asarray(weights / weights.sum())
-
-
-def _haar_variances(observed: Observed) -> list[FloatArray]:
-    assert observed.covariance is not None  # noqa: S101 - every estimate has one
-    return [variance[None, :] for variance in observed.covariance.haar(observed.raw.shape[-1])]
+    return normalised(logs)
 
 
 def _squares(frequencies: FloatArray) -> list[FloatArray]:

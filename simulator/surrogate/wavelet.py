@@ -20,6 +20,7 @@ from simulator.methods.wavelet import (
     level_sizes,
 )
 from simulator.populations import apportion
+from simulator.protocols.dyadic import differences, divided
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import (
     Posterior,
@@ -121,19 +122,15 @@ def _draw(curve: _Curve, sd: float, draws: int, rng: np.random.Generator) -> Flo
     for row in result:
         shift = int(rng.integers(2 * k))
         signal = bool(rng.random() < curve.priors.signal[0, 0])
-        smooth = mirrored[(np.arange(window) + shift) % (2 * k)]
-        details = []
-        while len(smooth) > 1:
-            left, right = smooth[0::2], smooth[1::2]
-            details.append((left - right) / 2)
-            smooth = (left + right) / 2
-        smooth = np.array([curve.estimate.mean()])
-        for level in reversed(range(len(details))):
+        details = differences(mirrored[(np.arange(window) + shift) % (2 * k)])
+        sums = np.array([window * curve.estimate.mean()])
+        for level, detail in reversed(list(enumerate(details))):
             weights = curve.priors.weights[min(level, len(curve.priors.weights) - 1)][0]
-            free = signal and k / 2 ** (level + 1) < COARSEST
-            kept = _posterior_coefficients(details[level], level_sd(sd, level), weights, rng, free=free)
-            smooth = np.stack([smooth + kept, smooth - kept], axis=1).ravel()
-        row[:] = smooth[(np.arange(k) - shift) % (2 * k)]
+            size = 2 ** (level + 1)  # of a block; coefficients are halves of differences of means
+            free = signal and k / size < COARSEST
+            kept = _posterior_coefficients(detail / size, level_sd(sd, level), weights, rng, free=free)
+            sums = divided(sums, size * kept, 2 * len(sums))
+        row[:] = sums[(np.arange(k) - shift) % (2 * k)]
     return result
 
 

@@ -9,7 +9,7 @@ import pytest
 from simulator import frequency_oracles
 from simulator.audit import bit_flips_subject, fresh_subject, memoised_subject, rounds_subject, run_audit
 from simulator.audit.run import conclude, log_ratio, most_supported
-from simulator.audit.several import _fresh_law
+from simulator.audit.several import _law
 from simulator.memoisation import MEMOISED
 from tests.cells import over
 
@@ -94,7 +94,7 @@ def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise(key
         return
     assert analytic[-1] > 3
     for rounds in many:  # the largest ratio of the two counts: each budget once for every round
-        law = _fresh_law(once, rounds)
+        law = _law((1.0, 0.0), once.probabilities, rounds, None if once.independent_supports else once.k)
         assert law.sum() == pytest.approx(1, rel=1e-12)
         assert np.log(law[law > 0] / law.T[law > 0]).max() == pytest.approx(rounds, rel=1e-9)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, poisson
 
-from simulator import PROTOCOLS, rng_for
+from simulator import PROTOCOLS, detection, rng_for
 from simulator.detection import FEW, LEVEL, POWER, FewSupports, detectable, power, smallest_detectable, threshold
 from tests.cells import over
 
@@ -70,8 +70,10 @@ def test_the_rest_of_a_block_adds_noise_to_its_values(k, epsilon, n):
     assert abs(share - POWER) < rate_bound(POWER)
 
 
-def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms():
-    least = threshold(PROTOCOLS["olh"](64, 1.0), 50_000, 1)
+def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms(monkeypatch):
+    with monkeypatch.context() as of_one_category:
+        of_one_category.setattr(detection, "LEVEL", 64 * LEVEL)
+        least = threshold(PROTOCOLS["olh"](64, 1.0), 50_000)
     assert (collections("olh", 64, 1.0, 50_000, 0)[:, 2:] > least).any(axis=1).mean() > 0.5
     k, n = 64, 3_000
     oracle = PROTOCOLS["grr"](k, 2.0)
@@ -113,7 +115,7 @@ def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so():
     assert abs(count - 0.5 - binom.isf(LEVEL / 64, n, oracle.q)) < 1
 
 
-def test_the_noise_is_that_of_the_frequency_itself_and_more_categories_add_to_it():
+def test_the_noise_is_that_of_the_frequency_itself_and_more_categories_add_to_it(monkeypatch):
     oracle, n = PROTOCOLS["olh"](8, 4.0), 100_000
     own = smallest_detectable(oracle, n)
     at_zero = threshold(oracle, n) + NormalDist().inv_cdf(POWER) * oracle.noise(n).sd
@@ -121,7 +123,10 @@ def test_the_noise_is_that_of_the_frequency_itself_and_more_categories_add_to_it
     assert own > at_zero
     assert power(oracle, n, own) == pytest.approx(POWER, abs=1e-9)
     oracle = PROTOCOLS["oue"](64, 1.0)
-    assert smallest_detectable(oracle, 10_000, 1) < smallest_detectable(oracle, 10_000)
+    with monkeypatch.context() as of_one_category:
+        of_one_category.setattr(detection, "LEVEL", 64 * LEVEL)
+        alone = smallest_detectable(oracle, 10_000)
+    assert alone < smallest_detectable(oracle, 10_000)
     # Of a tree of two values at a large budget rounding takes the variance below 0.
     assert 0 <= smallest_detectable(PROTOCOLS["tree"](2, 8.0), 2435) <= 1
     square_wave = PROTOCOLS["sw"](64, 1.0)

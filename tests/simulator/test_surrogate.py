@@ -12,10 +12,18 @@ from simulator.methods.processor import SUMMARIES
 from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from simulator.surrogate import SURROGATES, curves, families, known_frequencies, particles, surrogate_populations
+from simulator.surrogate import (
+    SURROGATES,
+    curves,
+    families,
+    known_frequencies,
+    median_of,
+    particles,
+    surrogate_populations,
+)
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
-from simulator.surrogate.summaries import median_of
+from simulator.surrogate.posterior import Posterior
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
 from tests.cells import over
 
@@ -209,9 +217,7 @@ def test_models_share_by_tempered_likelihoods_and_equal_frequencies_by_their_own
     likely as its own tempered share: so equal frequencies are as far below it as they are less likely."""
     k, each = 6, 3
     own = [np.eye(k)[:each], np.full((each, k), 1 / 3) * (np.arange(k) < 3)]
-    models = [
-        lambda *_, one=one, gain=gain: surrogate.Posterior(one, gain) for one, gain in zip(own, gains, strict=True)
-    ]
+    models = [lambda *_, one=one, gain=gain: Posterior(one, gain) for one, gain in zip(own, gains, strict=True)]
     monkeypatch.setattr(
         surrogate, "ORDERED_MODELS" if ordered else "MODELS", dict(zip(models, (1.0, 2.0), strict=True))
     )
