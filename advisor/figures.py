@@ -137,7 +137,7 @@ def lower_end(low: float, high: float) -> float:
 def error_text(error: float, low: float, high: float, *, ranges: bool = False) -> str:
     """Return ``error ± half-width`` of an interval, the wider half; or ``error (low–high)``, where it is a range.
 
-    An interval that would reach below 0 is written as a range.
+    It is one too if its wider half is larger than the error.
 
     The interval decides the digits: two of its half-width from 10 to 19, else one, and two to four of the error.
 
