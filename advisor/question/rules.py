@@ -124,6 +124,8 @@ def check_plan(question: Question) -> None:
         raise InputError("no unknown is left: --eps and --n are both given; leave out the one that is asked for")
     if terms.n is not None and terms.n < USERS_LOW:
         raise InputError(f"n must be at least {USERS_LOW}, got {terms.n}")
+    if question.instant.instant:
+        refuse(question.simulation.given("max_repetitions"), "is for a simulation: leave --instant out")
     if goal.detect is not None:
         flags = question.given("terms:metric", "menu:method")
         refuse(flags, "goes with --target: a detection is by the raw estimate of one value")

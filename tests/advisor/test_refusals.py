@@ -139,6 +139,7 @@ plan --k 16 --eps 1 --target 0.1 --detect 0.1 => not both
 plan --k 16 --eps 1 --detect 0.1 --method norm_sub => --method goes with --target
 plan --k 16 --eps 1 --detect 0.1 --skew 2 => --skew goes with --target: a detection takes
 plan --k 16 --eps 1 --detect 0.1 --max-reps 40 => --max-reps goes with --target
+plan --k 16 --eps 1 --target 0.1 --instant --max-reps 40 => --max-reps is for a simulation
 plan --k 16 --eps 1 --target 0.1 -m l1 -m l2 => plan answers for one metric at a time, got l1, l2
 plan --k 16 --eps 1 --target 0.1 --deployable --protocol oue => --deployable keeps grr, rappor, and the menu has oue
 plan --target 0.1 --k 8 PROMISE --eps 1 => --eps does not go with --central-eps
